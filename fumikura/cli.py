@@ -1,0 +1,256 @@
+"""The command line: a contract that scripts rely on (results to standard output, all else to standard error).
+
+Exit codes: 0 done, 1 failed, 2 wrong use or settings. The parts are loaded when a command runs, not for --help.
+"""
+
+import logging
+import sys
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fumikura import __version__, terminal
+from fumikura.errors import FumikuraError, SettingsError
+from fumikura.records import Answer
+from fumikura.terminal import say, write_json
+
+if TYPE_CHECKING:
+    from fumikura.library import Library
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="文庫: 自分の資料だけから答えるノートブック / a notebook that answers from your own sources only",
+)
+models_app = typer.Typer(no_args_is_help=True, help="モデルファイル / model files")
+app.add_typer(models_app, name="models")
+
+NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
+JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
+QuestionArgument = Annotated[str, typer.Argument(help="質問 / question")]
+
+
+@app.callback()
+def options(
+    context: typer.Context,
+    data: Annotated[Path | None, typer.Option(help="データフォルダ / data folder")] = None,
+    settings: Annotated[Path | None, typer.Option(help="設定ファイル / settings file")] = None,
+    preset: Annotated[str | None, typer.Option(help="embedded | ollama | vllm")] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="詳しいログ / detailed log")] = False,
+    version: Annotated[bool, typer.Option("--version", help="版 / version")] = False,
+) -> None:
+    """Remember where settings and data lie."""
+    if version:
+        typer.echo(__version__)
+        raise typer.Exit
+    level = logging.INFO if verbose else logging.WARNING
+    logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
+    context.obj = {"data": data, "settings": settings, "preset": preset}
+
+
+def _library(context: typer.Context) -> "Library":
+    from fumikura.library import Library, find_places
+
+    where = context.obj
+    library = Library.open(find_places(where["data"], where["settings"]), where["preset"])
+    context.call_on_close(library.close)
+    return library
+
+
+@app.command()
+def add(
+    context: typer.Context,
+    paths: Annotated[list[str], typer.Argument(help="ファイル・フォルダ / files, folders")],
+    notebook: NotebookOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """資料を加える / add sources."""
+    with terminal.ProgressLine() as progress:
+        reports = _library(context).add(notebook, [Path(path) for path in paths], progress)
+    if as_json:
+        write_json(reports)
+    else:
+        terminal.show_reports(reports)
+    if any(report.status == "failed" for report in reports):
+        raise typer.Exit(1)
+
+
+@app.command()
+def sources(context: typer.Context, notebook: NotebookOption = "default", as_json: JsonOption = False) -> None:
+    """資料の一覧 / list the sources."""
+    found = _library(context).store.sources(notebook)
+    if as_json:
+        write_json({"sources": found})
+    elif found:
+        terminal.show_sources(found)
+    else:
+        say("まだ資料がありません。fumikura add PATH で加えてください。", "No sources yet: fumikura add PATH")
+
+
+@app.command()
+def remove(
+    context: typer.Context,
+    names: Annotated[list[str], typer.Argument(help="資料の名前か id / source names or ids")],
+    notebook: NotebookOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """資料を消す / remove sources with their text, vectors and index entries."""
+    removed = _library(context).remove(notebook, names)
+    if as_json:
+        write_json({"removed": removed})
+    else:
+        for source in removed:
+            say(f"消しました: {source.name}", f"removed: {source.name}")
+
+
+@app.command()
+def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
+    """今の設定で索引を作り直す / rebuild the index with the present settings."""
+    with terminal.ProgressLine() as progress:
+        reports = _library(context).reindex(progress)
+    write_json(reports) if as_json else terminal.show_reports(reports)
+
+
+@app.command()
+def search(
+    context: typer.Context,
+    question: QuestionArgument,
+    top_k: Annotated[int | None, typer.Option("--top-k", min=1, max=100)] = None,
+    notebook: NotebookOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """関係する箇所を探す / find passages."""
+    result = _library(context).notebook(notebook).search(question, top_k)
+    for notice in result.notices:
+        say(notice, notice)
+    if as_json:
+        hits = [terminal.hit_json(hit) for hit in result.hits]
+        write_json({"hits": hits, "embed_s": result.embed_s, "search_s": result.search_s})
+    else:
+        terminal.show_hits(result.hits)
+
+
+@app.command()
+def ask(
+    context: typer.Context,
+    question: QuestionArgument,
+    stream: Annotated[bool, typer.Option("--stream", help="できた所から表示 / show as it comes")] = False,
+    as_of: Annotated[str | None, typer.Option("--as-of", help="YYYY-MM-DD")] = None,
+    mode: Annotated[str, typer.Option(help="auto | rag")] = "auto",
+    notebook: NotebookOption = "default",
+    as_json: JsonOption = False,
+) -> None:
+    """資料だけから答える / answer from the sources only."""
+    _check_mode(mode)
+    events = _library(context).notebook(notebook).stream(question, today=_date(as_of))
+    streaming = stream and not as_json
+    for event in events:
+        if streaming and isinstance(event, str):
+            terminal.out.print(event, end="", markup=False)
+        elif isinstance(event, Answer):
+            answer = event
+    if streaming:
+        terminal.out.print("\n")
+    write_json(answer) if as_json else terminal.show_answer(answer)
+
+
+def _check_mode(mode: str) -> None:
+    if mode not in ("auto", "rag"):
+        raise SettingsError(
+            f"--mode {mode} はまだ使えません（常駐する資料の機能はこれからです）。使えるもの: auto, rag",
+            f"--mode {mode} is not available yet (pinned sources are to come); available: auto, rag",
+        )
+
+
+def _date(text: str | None) -> date:
+    try:
+        return date.fromisoformat(text) if text else date.today()
+    except ValueError as error:
+        raise SettingsError(
+            f"--as-of {text} は日付ではありません。2026-03-05 の形で書いてください。",
+            f"--as-of {text} is not a date: write it like 2026-03-05",
+        ) from error
+
+
+@models_app.command("list")
+def models_list(context: typer.Context, as_json: JsonOption = False) -> None:
+    """モデルの一覧 / list the known models."""
+    found = _library(context).models.list()
+    if as_json:
+        write_json({"models": found})
+    else:
+        terminal.show_models(found)
+
+
+@models_app.command("fetch")
+def models_fetch(
+    context: typer.Context,
+    name: Annotated[
+        str | None, typer.Argument(help="無指定なら設定のモデル / default: the one in the settings")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """モデルを取得して検査する / fetch and verify a model."""
+    with terminal.ProgressLine() as progress:
+        path = _library(context).fetch_model(name, progress)
+    if as_json:
+        write_json({"path": str(path) if path else None})
+    elif path:
+        say(f"使えます: {path}", f"ready: {path}")
+    else:
+        say("この設定では取得するモデルはありません。", "these settings need no model file")
+
+
+@app.command()
+def doctor(
+    context: typer.Context,
+    quick: Annotated[bool, typer.Option("--quick", help="生成は試さない / without starting the model")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """点検し、直し方を言う / check everything and name remedies."""
+    from fumikura.doctor import examine
+    from fumikura.library import find_places
+
+    where = context.obj
+    findings = examine(find_places(where["data"], where["settings"]), where["preset"], quick=quick)
+    if as_json:
+        write_json({"findings": findings})
+    else:
+        terminal.show_findings(findings)
+    if any(finding.severity == "fail" for finding in findings):
+        raise typer.Exit(1)
+
+
+@app.command()
+def demo(context: typer.Context, as_json: JsonOption = False) -> None:
+    """見本のノートを加えて三つ質問する / add the sample notes and ask three questions."""
+    from fumikura.library import SAMPLE_QUESTIONS
+
+    library = _library(context)
+    with terminal.ProgressLine() as progress:
+        library.add_samples("sample", progress)
+    answers: list[dict[str, Any]] = []
+    for question in SAMPLE_QUESTIONS:
+        if not as_json:
+            terminal.out.print(f"\n> {question}", style="bold", markup=False)
+        answer = library.notebook("sample").ask(question, today=date.today())
+        answers.append({"question": question, "answer": answer})
+        if not as_json:
+            terminal.show_answer(answer)
+    if as_json:
+        write_json({"answers": answers})
+
+
+def main() -> None:
+    """Run the command line; errors become one line and an exit code."""
+    try:
+        app()
+    except SettingsError as error:
+        say(f"エラー: {error.ja}", f"error: {error.en}")
+        sys.exit(2)
+    except FumikuraError as error:
+        say(f"エラー: {error.ja}", f"error: {error.en}")
+        sys.exit(1)

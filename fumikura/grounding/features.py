@@ -1,0 +1,191 @@
+"""What a sentence claims and what a passage holds, as comparable words and numbers."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+
+from fumikura.japanese import Analyzer, normalize
+
+WORD_WEIGHT_LIMIT = 4  # a long name counts at most as much as four characters
+NUMBER_WEIGHT = 3.0
+OTHER_UNIT = 0.5  # of that weight, for 3日 where only 3名 is written: small numbers occur everywhere
+ECHO_WEIGHT = 0.1  # a word of the question says little about where the rest comes from
+
+# In Sudachi's normalised forms.
+STOP_WORDS = frozenset(
+    "為る 有る 無い 居る 成る 為 事 物 者 所 方 時 等 よる 因る 於く つく 就く 言う 行う "
+    "出来る 下さる 頂く 致す 御座る 置く 見る 来る 呉れる 其の 此の 彼の 其れ 此れ 其々 其方 "
+    "此方 又 但し 猶 及び 並びに 或いは 更に そして しかし 従って 即ち つまり 例えば はい "
+    "いいえ 以下 以上 次 通り よう 様 御 ご お さん つ 資料 出典 記載 情報 内容 回答 答え "
+    "答える 質問 示す 述べる 書く 関する 対する とる と言う 中 上 下記 上記 何 何れ 何時 いつ "
+    "どこ 何処 誰 どれ どの どう どんな どちら 何故 なぜ 幾ら 幾つ 何人 何曜 教える 教え 知る "
+    "下さい 説明 分かる 遣る".split()
+)
+ENGLISH_STOP_WORDS = frozenset(
+    "a an the of in on at to for from by with and or but as is are was were be been it its this that these those there "
+    "they them their he she his her you your we our i not no yes do does did has have had will would can could should "
+    "may also according source sources passage passages document documents which who what when where how why s".split()
+)
+
+_LATIN = re.compile(r"[a-zà-öø-ÿ]+(?:'[a-z]+)?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_MEASURE = re.compile(r"(\d+(?:\.\d+)?) ?([^\W\d_]?)")
+_SAME_UNIT = str.maketrans("人方才つ頁", "名名歳個ペ")
+_COUNTED_LIST = re.compile(r"(?:次|以下|下記|上記)の?\d+(?:つ|個|点|項目|種類|通り)?|\d+(?:つ|点|番)目")
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]「」、。]+")
+_AFTERNOON = re.compile(r"午後|夜|夕方|p\.?m\b")
+_JAPANESE = re.compile(r"[ぁ-ヿ一-鿿]")
+_SPELLED = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
+    "eighteen nineteen twenty".split()
+)
+_MONTHS = "january february march april may june july august september october november december".split()
+_NUMBER_WORDS = {word: str(n) for n, word in enumerate(_SPELLED)} | {word: str(n) for n, word in enumerate(_MONTHS, 1)}
+
+
+@cache
+def analyzer() -> Analyzer:
+    """Return the one analyzer of this process: its dictionary takes 0.13 s to open."""
+    return Analyzer()
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The content of a text: words and numbers, each once; `text` is normalised."""
+
+    text: str
+    words: frozenset[str]
+    numbers: frozenset[str]
+    measures: frozenset[str]  # numbers with the first character of their unit, if any: 26名
+    is_afternoon: bool
+    japanese_share: float  # of its letters
+
+    def holds(self, word: str) -> float:
+        """Return how much of `word` occurs here: 1 for the word itself, less for a part of a compound."""
+        if word in self.words or (not _LATIN.fullmatch(word) and word in self.text):
+            return 1.0
+        if _LATIN.fullmatch(word):
+            return 1.0 if len(word) > 3 and any(_same_stem(word, other) for other in self.words) else 0.0
+        pairs = [word[i : i + 2] for i in range(len(word) - 1)]
+        found = sum(pair in self.text for pair in pairs)
+        return found / len(pairs) if len(pairs) >= 2 and 2 * found > len(pairs) else 0.0
+
+    def holds_number(self, number: str, *, in_afternoon: bool) -> bool:
+        """Whether the number occurs, also as 15 for 午後3時 and the other way round."""
+        if number in self.numbers:
+            return True
+        if not number.isdigit():
+            return False
+        return (in_afternoon and str(int(number) + 12) in self.numbers) or (
+            self.is_afternoon and str(int(number) - 12) in self.numbers
+        )
+
+
+def features(text: str) -> Features:
+    """Return the content of `text`: function words, list counts (次の3つ) and marks are left out."""
+    normal = normalize(text).text
+    counted = _COUNTED_LIST.sub(" ", normal)
+    latin = {word for word in _LATIN.findall(normal) if word not in ENGLISH_STOP_WORDS}
+    rest = _NUMBER.sub(" ", _LATIN.sub(" ", counted))
+    words = {word for word in analyzer().words(rest) if word not in STOP_WORDS}
+    numbers = {_plain(number) for number in _NUMBER.findall(counted)}
+    letters = len(_JAPANESE.findall(normal))
+    share = letters / max(1, letters + sum(map(len, _LATIN.findall(normal))))
+    return Features(
+        text=normal,
+        words=frozenset(words | latin),
+        numbers=frozenset(numbers),
+        measures=frozenset(_plain(number) + unit.translate(_SAME_UNIT) for number, unit in _MEASURE.findall(counted)),
+        is_afternoon=bool(_AFTERNOON.search(normal)),
+        japanese_share=share,
+    )
+
+
+def with_number_words(found: Features) -> Features:
+    """Return the features of a passage, its English number words and months counted as digits too."""
+    spelled = {_NUMBER_WORDS[word] for word in _LATIN.findall(found.text) if word in _NUMBER_WORDS}
+    return replace(found, numbers=found.numbers | spelled, measures=found.measures | spelled)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What must be found in the passages: weighted words, and numbers and addresses that may not be missing."""
+
+    words: Mapping[str, float]
+    numbers: frozenset[str]
+    measures: frozenset[str]
+    addresses: tuple[str, ...]
+    in_afternoon: bool
+    japanese_share: float
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to look for (「はい。」, 「以下のとおりです。」)."""
+        return not self.words and not self.numbers
+
+
+def claim(text: str, question: Features) -> Claim:
+    """Return what `text` claims. Words and numbers that it repeats from the question weigh little.
+
+    A sentence that only repeats the question (「はい、予約が必要です」) is judged by those words.
+    """
+    own = features(text)
+    new_words = {word for word in own.words if not question.holds(word)}
+    new_numbers = own.numbers - question.numbers
+    echo = ECHO_WEIGHT if new_words or new_numbers else 1.0
+    words = {word: (1.0 if word in new_words else echo) * _weight(word) for word in sorted(own.words)}
+    addresses = tuple(_ADDRESS.findall(own.text))
+    return Claim(words, frozenset(new_numbers), own.measures, addresses, own.is_afternoon, own.japanese_share)
+
+
+def coverage(wanted: Claim, evidence: Iterable[Features]) -> float:
+    """Return the share of the claim's weight that the evidence holds, between 0 and 1."""
+    held = tuple(evidence)
+    total = sum(wanted.words.values()) + NUMBER_WEIGHT * len(wanted.numbers)
+    if not total:
+        return 0.0
+    words = sum(weight * max((one.holds(word) for one in held), default=0.0) for word, weight in wanted.words.items())
+    numbers = sum(max((_number_share(number, wanted, one) for one in held), default=0.0) for number in wanted.numbers)
+    return (words + NUMBER_WEIGHT * numbers) / total
+
+
+def _number_share(number: str, wanted: Claim, held: Features) -> float:
+    if number not in held.numbers:
+        return 1.0 if held.holds_number(number, in_afternoon=wanted.in_afternoon) else 0.0
+    own = {
+        measure for measure in wanted.measures if measure.startswith(number) and not measure[len(number) :].isdigit()
+    }
+    return 1.0 if number in held.measures | own or own & held.measures else OTHER_UNIT
+
+
+def missing_numbers(wanted: Claim, evidence: Iterable[Features]) -> frozenset[str]:
+    """Return the claim's numbers that occur nowhere in the evidence."""
+    held = tuple(evidence)
+    return frozenset(
+        number
+        for number in wanted.numbers
+        if not any(one.holds_number(number, in_afternoon=wanted.in_afternoon) for one in held)
+    )
+
+
+def holds_exact(wanted: Claim, evidence: Iterable[Features]) -> bool:
+    """Whether every number and web address of the claim occurs: a link that no source holds may carry words out."""
+    held = tuple(evidence)
+    has_addresses = all(any(address in one.text for one in held) for address in wanted.addresses)
+    return has_addresses and not missing_numbers(wanted, held)
+
+
+def _weight(word: str) -> float:
+    return float(min(WORD_WEIGHT_LIMIT, 2 if _LATIN.fullmatch(word) else len(word)))
+
+
+def _same_stem(word: str, other: str) -> bool:
+    """Whether two English words differ by an ending only (open, opens, opened)."""
+    stem = max(4, min(len(word), len(other)) - 2)
+    return len(other) > 3 and word[:stem] == other[:stem]
+
+
+def _plain(number: str) -> str:
+    whole, dot, part = number.partition(".")
+    return (whole.lstrip("0") or "0") + dot + part

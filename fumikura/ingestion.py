@@ -1,0 +1,195 @@
+"""From files to searchable sources: read, split and written first (found by keyword at once), vectors after.
+
+Knows no settings; every part is handed to it. One bad file never stops the others.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+import numpy as np
+
+from fumikura.embedders import Embedded, embed_each
+from fumikura.errors import BackendError, FumikuraError, IndexMismatch, SourceError
+from fumikura.loaders import FoundFile, read_file
+from fumikura.protocols import Chunker, Embedder
+from fumikura.records import AddReport, AddStatus, Chunk, Source, SourceFile, SourceSummary, Vector
+from fumikura.store import ChunkContent, Store, content_sha256
+
+Progress = Callable[[str, int, int], None]
+"""Called with a stage ("split", "embed"), the steps done and the steps in all."""
+
+EMBED_BATCH = 256  # chunks of one transaction; the embedder makes its own batches inside
+
+
+def silent(stage: str, done: int, total: int) -> None:
+    """Report progress to nobody."""
+
+
+@dataclass(frozen=True)
+class Ingestion:
+    """Adds files to one notebook. `recipe()` names what the vectors depend on; it may ask the embedder."""
+
+    notebook: str
+    store: Store
+    load: Callable[[SourceFile], Source]
+    chunker: Chunker
+    embedder: Embedder
+    recipe: Callable[[], str]
+    source_bytes: int
+
+    def add(self, files: Sequence[FoundFile], progress: Progress = silent) -> list[AddReport]:
+        """Add or update the files and return what became of each, in order. Raises StoreError.
+
+        All files are searchable by keyword before the first one is embedded.
+        """
+        names = {source.name: source.origin for source in self.store.sources(self.notebook)}
+        reports = []
+        for done, file in enumerate(files, 1):
+            reports.append(self._register(_told_apart(file, names)))
+            progress("split", done, len(files))
+        begun = time.perf_counter()
+        reason = self._try_embedding(progress)
+        embed_s = time.perf_counter() - begun
+        chunk_count = sum(report.chunk_count for report in reports) or 1
+        return [
+            self._settled(file, report, reason, embed_s * report.chunk_count / chunk_count)
+            for file, report in zip(files, reports, strict=True)
+        ]
+
+    def embed_pending(self, progress: Progress = silent, recipe: str | None = None) -> str:
+        """Embed every chunk without a vector; return why a text got none ("" when all have theirs).
+
+        `recipe` None: the one in use. A text that the embedder refuses stays searchable by keyword. Raises BackendError
+        when the embedder is down (what is done stays done, the next `add` continues) and IndexMismatch when another
+        recipe is in use.
+        """
+        recipe = recipe or self._recipe_in_use()
+        total = self.store.pending_count(self.notebook, recipe)
+        done, last_id, reason = 0, 0, ""
+        while batch := self.store.pending_chunks(self.notebook, recipe, EMBED_BATCH, after_id=last_id):
+            last_id = max(chunk.chunk_id for chunk in batch)
+            embedded = embed_each(self.embedder, [chunk.embed_text for chunk in batch])
+            self._store_vectors(recipe, batch, embedded)
+            reason = _reason(embedded) or reason
+            done += len(batch)
+            progress("embed", done, total)
+        return reason
+
+    def rewrite(self, summary: SourceSummary) -> AddReport:
+        """Split a stored source anew with the present chunker; the old version answers until the new one is whole."""
+        text = self.store.source_text(self.notebook, summary.source_id)
+        read = self.load(SourceFile(summary.origin, summary.name, text.encode()))
+        source = replace(
+            read,
+            sha256=summary.sha256,
+            size_bytes=summary.size_bytes,
+            title=summary.title,
+            date=summary.date,
+            encoding=summary.encoding,
+            encoding_certain=summary.encoding_certain,
+            notices=summary.notices,
+            metadata=self.store.source_metadata(self.notebook, summary.source_id),
+        )
+        return _report(self._replace(source), "updated")
+
+    def _register(self, file: FoundFile) -> AddReport:
+        begun = time.perf_counter()
+        try:
+            report = self._put(read_file(file, self.source_bytes))
+        except (SourceError, BackendError) as error:
+            report = AddReport(file.name, "failed", error=_both(error))
+        return replace(report, seconds=time.perf_counter() - begun)
+
+    def _put(self, file: SourceFile) -> AddReport:
+        known = self.store.find_source(self.notebook, file.origin)
+        if known and known.sha256 == hashlib.sha256(file.content).hexdigest() and known.name == file.name:
+            if known.chunk_recipe == self.chunker.recipe:
+                return _report(known, "unchanged")
+        source = self.load(file)
+        if known:
+            return _report(self._replace(source), "updated")
+        chunks = self.chunker.chunk(source)
+        return _report(self.store.put_source(self.notebook, source, chunks, self.chunker.recipe), "added")
+
+    def _replace(self, source: Source) -> SourceSummary:
+        """Embed first, then swap in one transaction: a failure leaves the old version answering."""
+        chunks = self.chunker.chunk(source)
+        recipe = self.recipe()
+        vectors = self._vectors_of(chunks, recipe)
+        return self.store.put_source(self.notebook, source, chunks, self.chunker.recipe, vectors, recipe)
+
+    def _vectors_of(self, chunks: Sequence[Chunk], recipe: str) -> dict[str, Vector]:
+        texts = {content_sha256(chunk.embed_text): chunk.embed_text for chunk in chunks}
+        known = self.store.vectors_by_hash(self.notebook, recipe, list(texts))
+        missing = [content for content in texts if content not in known]
+        embedded = embed_each(self.embedder, [texts[content] for content in missing])
+        new = dict(zip((missing[place] for place in embedded.positions), embedded.vectors, strict=True))
+        return known | new
+
+    def _store_vectors(self, recipe: str, batch: Sequence[ChunkContent], embedded: Embedded) -> None:
+        if embedded.positions:
+            chunks = [batch[position] for position in embedded.positions]
+            self.store.put_vectors(self.notebook, recipe, chunks, np.asarray(embedded.vectors))
+
+    def _recipe_in_use(self) -> str:
+        """Return the recipe to embed with; a new store takes the present one. Raises IndexMismatch."""
+        wanted, used = self.recipe(), self.store.vector_recipe()
+        if not used:
+            self.store.use_recipe(wanted)
+        elif used != wanted:
+            raise IndexMismatch(
+                f"索引は別の埋め込み（{used}）のものです。fumikura reindex で作り直すまで、キーワードだけで探します。",
+                f"the index is of another embedder ({used}): until fumikura reindex, only keywords are searched",
+            )
+        return wanted
+
+    def _try_embedding(self, progress: Progress) -> str:
+        try:
+            return self.embed_pending(progress)
+        except (BackendError, IndexMismatch) as error:
+            return _both(error)
+
+    def _settled(self, file: FoundFile, report: AddReport, reason: str, embed_s: float) -> AddReport:
+        """Say whether the vectors came, and why not."""
+        summary = self.store.find_source(self.notebook, file.origin) if report.status != "failed" else None
+        if summary is None:
+            return report
+        seconds = report.seconds + embed_s
+        if summary.status == "keyword_ready":
+            lacking = summary.chunk_count - summary.vector_count
+            return replace(report, status="keyword_ready", seconds=seconds, error=_lacking(lacking, summary, reason))
+        return replace(report, seconds=seconds)
+
+
+def _report(summary: SourceSummary, status: AddStatus) -> AddReport:
+    if summary.status == "no_text":
+        error = "文字がありません。/ There is no text in it."
+        return AddReport(summary.name, "no_text", summary.source_id, error=error)
+    notices = " ".join(summary.notices)
+    return AddReport(summary.name, status, summary.source_id, summary.chunk_count, error=notices)
+
+
+def _told_apart(file: FoundFile, names: dict[str, str]) -> FoundFile:
+    """Put the parent folder before a name that another source already has."""
+    if names.get(file.name, file.origin) != file.origin:
+        file = replace(file, name=f"{PurePath(file.origin).parent.name}/{PurePath(file.origin).name}")
+    names[file.name] = file.origin
+    return file
+
+
+def _reason(embedded: Embedded) -> str:
+    return _both(embedded.failures[0].error) if embedded.failures else ""
+
+
+def _lacking(count: int, summary: SourceSummary, reason: str) -> str:
+    return (
+        f"{summary.chunk_count} 断片のうち {count} 断片はキーワードだけで探せます。もう一度 add すると続けます。"
+        f"/ {count} of {summary.chunk_count} chunks are found by keyword only; add again to continue. {reason}"
+    )
+
+
+def _both(error: FumikuraError) -> str:
+    return f"{error.ja} / {error.en}"

@@ -1,0 +1,22 @@
+"""Lays out a prompt: fixed rules, resident core, history, numbered passages, question.
+
+Knows how texts are ordered, fenced, made harmless and fitted into the token budget. Does not know where passages come
+from, which server answers, or what becomes of the answer.
+"""
+
+from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder
+from fumikura.prompting.defuse import defuse
+from fumikura.prompting.language import language_of
+from fumikura.prompting.layout import messages_sha256, prefix_sha256
+from fumikura.prompting.wording import Language
+
+__all__ = [
+    "CountTokens",
+    "Language",
+    "PassageOrder",
+    "PromptBuilder",
+    "defuse",
+    "language_of",
+    "messages_sha256",
+    "prefix_sha256",
+]

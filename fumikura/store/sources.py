@@ -1,0 +1,153 @@
+"""Writing sources: insert, replace, remove, each in one transaction with chunks, keywords and vectors."""
+
+import secrets
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+from fumikura.records import Chunk, Source, SourceSummary, Vector
+from fumikura.store.catalogue import existing_source, summary
+from fumikura.store.chunks import chunk_contents
+from fumikura.store.drafts import Draft, make_draft
+from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook
+from fumikura.store.recipes import recipe_for_writing
+from fumikura.store.texts import now
+from fumikura.store.vectors import carry_over, insert_by_hash
+
+
+class Sources(Tables):
+    """The tables `sources`, `sections` and `chunks`, as they are written."""
+
+    def put_source(
+        self,
+        notebook: str,
+        source: Source,
+        chunks: Sequence[Chunk],
+        chunk_recipe: str,
+        vectors: Mapping[str, Vector] | None = None,
+        recipe: str | None = None,
+    ) -> SourceSummary:
+        """Insert the source, or replace the one of the same origin, which keeps its id; all or nothing.
+
+        `vectors` maps `content_sha256(chunk.embed_text)` to vectors of `recipe` (None: the present one). Vectors that
+        the notebook holds already for the same content are carried over, so only `pending_chunks` remain to embed.
+        """
+        draft = make_draft(source, chunks, chunk_recipe)
+        with self._database.write() as connection:
+            notebook_id = ensure_notebook(connection, notebook)
+        # The words take most of the time, so they are found before the transaction begins.
+        columns = self._keywords.tokenize(notebook_id, draft.embed_texts)
+        with self._database.write() as connection:
+            notebook_id = existing_notebook(connection, notebook)
+            row, last_section = _write_source(connection, notebook_id, draft)
+            self._keywords.remove(connection, row)
+            self._keywords.add(connection, _write_chunks(connection, notebook_id, row, draft), columns)
+            if vectors:
+                insert_by_hash(connection, row, recipe_for_writing(connection, recipe), vectors)
+            carry_over(connection, row)
+            connection.execute("DELETE FROM sections WHERE source_id = ? AND id <= ?", (row, last_section))
+            count_change(connection, notebook_id)
+            return summary(connection, row)
+
+    def remove_source(self, notebook: str, source: str) -> bool:
+        """Delete one source; see `remove_sources`."""
+        return self.remove_sources(notebook, [source])
+
+    def remove_sources(self, notebook: str, sources: Sequence[str]) -> bool:
+        """Delete sources (public ids or names): text, words and vectors, from the file and its log as well.
+
+        False: all is deleted, but a reader kept the log from being emptied; the next checkpoint does it.
+        Raises NotFound or Conflict, and then nothing is deleted.
+        """
+        with self._database.write() as connection:
+            notebook_id = existing_notebook(connection, notebook)
+            for source in sources:
+                self._delete(connection, existing_source(connection, notebook_id, source))
+            count_change(connection, notebook_id)
+            self._keywords.forget(connection)
+        return self._database.checkpoint()
+
+    def remove_notebook(self, notebook: str) -> bool:
+        """Delete a notebook with all its sources; the answer is that of `remove_source`."""
+        with self._database.write() as connection:
+            notebook_id = existing_notebook(connection, notebook)
+            rows = connection.execute("SELECT id FROM sources WHERE notebook_id = ?", (notebook_id,)).fetchall()
+            for row in rows:
+                self._delete(connection, row["id"])
+            connection.execute("DELETE FROM notebooks WHERE id = ?", (notebook_id,))
+            self._keywords.forget(connection)
+        return self._database.checkpoint()
+
+    def set_pinned(self, notebook: str, source: str, pinned: bool) -> SourceSummary:
+        """Put the source into the resident core, or take it out. Raises NotFound or Conflict."""
+        return self._set(notebook, source, "pinned", pinned)
+
+    def set_included(self, notebook: str, source: str, included: bool) -> SourceSummary:
+        """Let questions use the source, or not. Raises NotFound or Conflict."""
+        return self._set(notebook, source, "included", included)
+
+    def rebuild_keywords(self) -> int:
+        """Write the keyword index anew with the present tokenizer; return the number of chunks."""
+        with self._database.write() as connection:
+            self._keywords.clear(connection)
+            count = 0
+            for row in connection.execute("SELECT id, notebook_id FROM sources ORDER BY id").fetchall():
+                chunks = chunk_contents(connection, "chunks.source_id = ?", [row["id"]])
+                ids = [chunk.chunk_id for chunk in chunks]
+                texts = [chunk.embed_text for chunk in chunks]
+                self._keywords.add(connection, ids, self._keywords.tokenize(row["notebook_id"], texts))
+                count += len(ids)
+            self._keywords.stamp(connection)
+            return count
+
+    def _set(self, notebook: str, source: str, column: str, value: bool) -> SourceSummary:
+        with self._database.write() as connection:
+            notebook_id = existing_notebook(connection, notebook)
+            row = existing_source(connection, notebook_id, source)
+            connection.execute(f"UPDATE sources SET {column} = ? WHERE id = ?", (value, row))
+            return summary(connection, row)
+
+    def _delete(self, connection: sqlite3.Connection, row: int) -> None:
+        self._keywords.remove(connection, row)
+        connection.execute("DELETE FROM sources WHERE id = ?", (row,))
+
+
+def _write_source(connection: sqlite3.Connection, notebook_id: int, draft: Draft) -> tuple[int, int]:
+    """Return the source's row id and the last id of its old sections (0: it is new)."""
+    values = draft.source_values() | {"updated_at": now()}
+    old = connection.execute(
+        "SELECT id, (SELECT coalesce(max(id), 0) FROM sections WHERE source_id = sources.id) AS last"
+        " FROM sources WHERE notebook_id = ? AND origin = ?",
+        (notebook_id, values["origin"]),
+    ).fetchone()
+    if old:
+        changes = ", ".join(f"{column} = :{column}" for column in values)
+        connection.execute(f"UPDATE sources SET {changes} WHERE id = :id", values | {"id": old["id"]})
+        return int(old["id"]), int(old["last"])
+    values |= {"notebook_id": notebook_id, "public_id": secrets.token_hex(8), "added_at": values["updated_at"]}
+    columns = ", ".join(values)
+    marks = ", ".join(f":{column}" for column in values)
+    row = connection.execute(f"INSERT INTO sources ({columns}) VALUES ({marks})", values).lastrowid
+    assert row is not None
+    return row, 0
+
+
+def _write_chunks(connection: sqlite3.Connection, notebook_id: int, row: int, draft: Draft) -> list[int]:
+    """Write sections and chunks; return the chunk ids in reading order."""
+    section_ids = [
+        connection.execute(
+            'INSERT INTO sections (notebook_id, source_id, position, heading_path, page, start, "end", text)'
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (notebook_id, row, *values),
+        ).lastrowid
+        or 0
+        for values in draft.section_values()
+    ]
+    return [
+        connection.execute(
+            "INSERT INTO chunks (notebook_id, source_id, section_id, position, start,"
+            ' "end", heading_path, lead, content_sha256) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            (notebook_id, row, *values),
+        ).lastrowid
+        or 0
+        for values in draft.chunk_values(section_ids)
+    ]
