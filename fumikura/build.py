@@ -16,6 +16,7 @@ from fumikura.generators import LlamaCppGenerator, LlamaCppOptions, OllamaGenera
 from fumikura.indexes import ChromaIndex, ExactIndex, FaissIndex
 from fumikura.loaders import LoaderRegistry, MarkdownLoader, TextLoader
 from fumikura.models import ModelStore
+from fumikura.prompting import estimated_tokens
 from fumikura.protocols import Chunker, Embedder, Generator, Reranker, VectorIndex
 from fumikura.retrieval import HttpReranker, Retriever
 from fumikura.settings import Settings
@@ -85,18 +86,18 @@ def make_index(settings: Settings, store: Store, data: Path) -> VectorIndex:
     return ExactIndex(store)
 
 
-def make_retriever(settings: Settings, store: Store, embedder: Embedder, data: Path) -> Retriever:
-    """Return the retriever over the chosen index."""
+def make_retriever(settings: Settings, store: Store, embedder: Embedder, index: VectorIndex) -> Retriever:
+    """Return the retriever; its budget is counted in estimated tokens of a language model."""
     chosen = settings.search
     return Retriever(
         store,
-        make_index(settings, store, data),
+        index,
         embedder,
         candidate_count=chosen.candidate_count,
         dense_weight=chosen.dense_weight,
         lexical_weight=chosen.lexical_weight,
         context_tokens=chosen.context_tokens,
-        count_tokens=embedder.count_tokens,
+        count_tokens=estimated_tokens,
         reranker=make_reranker(settings),
     )
 

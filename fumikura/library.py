@@ -16,7 +16,7 @@ from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
 from fumikura.notebook import Notebook
 from fumikura.prompting import PromptBuilder
-from fumikura.protocols import Chunker, Embedder, Generator
+from fumikura.protocols import Chunker, Embedder, Generator, VectorIndex
 from fumikura.records import AddReport, SourceSummary
 from fumikura.retrieval import Retriever
 from fumikura.settings import Settings
@@ -62,6 +62,7 @@ class Library:
     loaders: LoaderRegistry
     embedder: Embedder
     chunker: Chunker
+    index: VectorIndex
     retriever: Retriever
     generator: Generator
     models: ModelStore
@@ -76,8 +77,9 @@ class Library:
         embedder = build.make_embedder(settings, environment)
         chunker = build.make_chunker(settings, embedder)
         store = Store(data / DATABASE, Analyzer(), journal=settings.store.journal)
-        retriever = build.make_retriever(settings, store, embedder, data)
-        return cls(settings, data, store, build.make_loaders(), embedder, chunker, retriever, generator, models)
+        index = build.make_index(settings, store, data)
+        retriever = build.make_retriever(settings, store, embedder, index)
+        return cls(settings, data, store, build.make_loaders(), embedder, chunker, index, retriever, generator, models)
 
     def notebook(self, name: str) -> Notebook:
         """Return the notebook of this name; it comes to be with its first source."""
@@ -108,6 +110,7 @@ class Library:
         """Remove sources by name or id and return them. Raises NotFound and Conflict, and then removes nothing."""
         found = [self.store.get_source(notebook, name) for name in names]
         self.store.remove_sources(notebook, [source.source_id for source in found])
+        self.index.refresh(notebook)
         return found
 
     def reindex(self, progress: Progress = silent) -> list[AddReport]:

@@ -21,7 +21,10 @@ from fumikura.records import (
 class Loader(Protocol):
     """Reads the bytes of one kind of file into a source with ordered sections."""
 
-    suffixes: tuple[str, ...]  # lower case with the dot: (".md", ".markdown")
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """Lower case with the dot: (".md", ".markdown")."""
+        ...
 
     def load(self, file: SourceFile) -> Source:
         """Return the source. Raises UnreadableSource when the bytes hold no text of this kind."""

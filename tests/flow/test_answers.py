@@ -20,9 +20,9 @@ def script(cases: Path, case: str, name: str = "script.json") -> list[str | Usag
     return [*content["pieces"], Usage(finish)]
 
 
-def ask(open_library, cases: Path, *answers, question: str = QUESTION, case: str = "C099") -> Answer:  # type: ignore[no-untyped-def]
+def ask(open_library, cases: Path, *answers, question: str = QUESTION) -> Answer:  # type: ignore[no-untyped-def]
     library = open_library(*answers)
-    library.add("default", [cases / case])
+    library.add("default", [cases / "C099" / "library.md"])
     return library.notebook("default").ask(question)
 
 
