@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench.report import Figure, at_most
-from fumikura.build import open_library
+from fumikura.library import Library, Places
 from fumikura.protocols import Embedder
 from fumikura.records import Vector, Vectors
 
@@ -64,7 +64,7 @@ class Marks:
 def run(folder: Path) -> list[Figure]:
     """Add `folder` twice to a fresh store."""
     with tempfile.TemporaryDirectory() as data:
-        library = open_library(data=Path(data))
+        library = Library.open(Places(None, Path(data)))
         embedder = TimedEmbedder(library.embedder)
         library = replace(library, embedder=embedder)
         marks = Marks()

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from bench.report import Figure, at_most
-from fumikura.build import open_library
+from fumikura.library import Library, Places
 from fumikura.records import Answer
 
 NOTE = """# 潮見分館の使い方
@@ -27,8 +27,9 @@ def run(models: Path | None) -> list[Figure]:
         folder = Path(data) / "notes"
         folder.mkdir()
         (folder / "分館.md").write_text(NOTE, encoding="utf-8")
-        environment = {"FUMIKURA__PATHS__MODELS": str(models)} if models else {}
-        library = open_library(data=Path(data), environment=environment)
+        kept = Path.home() / ".cache" / "fumikura" / "models"
+        library = Library.open(Places(None, Path(data)), environment={"FUMIKURA__PATHS__MODELS": str(models or kept)})
+        library.fetch_model(None)
         library.add("bench", [folder])
         begun = time.perf_counter()
         library.generator.context_tokens()

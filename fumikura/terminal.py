@@ -133,6 +133,19 @@ def show_hits(hits: Iterable[Hit]) -> None:
         out.print()
 
 
+def show_events(events: Iterable[object], *, stream: bool) -> None:
+    """Show an answer in progress: with `stream` the words as they come, then the checked answer if it differs."""
+    draft = ""
+    for event in events:
+        if stream and isinstance(event, str):
+            draft += event
+            out.print(event, end="", markup=False)
+        elif isinstance(event, Answer):
+            if draft:
+                out.print("" if draft.strip() == event.text else one_of("\n\n確かめた答え:", "\n\nChecked:"))
+            show_answer(event, with_text=draft.strip() != event.text)
+
+
 def show_answer(answer: Answer, *, with_text: bool = True) -> None:
     """Show an answer, the passages it rests on, and what should be known about it."""
     if with_text:

@@ -15,7 +15,10 @@ def gpu() -> str:
     if not shutil.which("nvidia-smi"):
         return "なし、CPU で動きます / none, the CPU does the work"
     run = subprocess.run(
-        ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"], capture_output=True, text=True, check=False
+        ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return run.stdout.strip() or "なし / none"
 
