@@ -12,7 +12,7 @@ from datetime import date
 
 from fumikura.errors import BackendReplyInvalid, InputTooLong
 from fumikura.grounding import content_words, ground, nothing_there, refused
-from fumikura.prompting import PromptBuilder, language_of
+from fumikura.prompting import Language, PromptBuilder, language_of
 from fumikura.protocols import Generator
 from fumikura.records import (
     Answer,
@@ -81,12 +81,12 @@ class Answering:
         """
         begun = time.perf_counter()
         if self._is_nothing_there(question, found):
-            yield self._answer(refused(question.text), found, None, begun)
+            yield self._answer(question, refused(question.text), found, None, begun)
             return
         draft = yield from self._draft(question, found.hits)
         _check_not_cut(draft, self.generator)
         grounded = ground(draft.text, draft.prompt.passages, question=question.text)
-        yield self._answer(grounded, found, draft, begun)
+        yield self._answer(question, grounded, found, draft, begun)
 
     def _is_nothing_there(self, question: Question, found: SearchResult) -> bool:
         counts = self.store.term_document_counts(self.notebook, content_words(question.text))
@@ -125,10 +125,12 @@ class Answering:
                 yield event
         return _Draft(prompt, "".join(pieces), usage, expected, first - begun, time.perf_counter() - first)
 
-    def _answer(self, grounded: Grounded, found: SearchResult, draft: _Draft | None, begun: float) -> Answer:
+    def _answer(
+        self, question: Question, grounded: Grounded, found: SearchResult, draft: _Draft | None, begun: float
+    ) -> Answer:
         text = grounded.text
         if grounded.status == "not_in_sources":
-            text = f"{text} {self._what_was_searched(found)}"
+            text += self._what_was_searched(found, language_of(question.text))
         return Answer(
             status=grounded.status,
             coverage="searched",
@@ -140,11 +142,15 @@ class Answering:
             unsupported=grounded.unsupported,
         )
 
-    def _what_was_searched(self, found: SearchResult) -> str:
+    def _what_was_searched(self, found: SearchResult, language: Language) -> str:
         total = sum(source.chunk_count for source in self.store.sources(self.notebook))
-        if not total:
-            return "まだ読める資料がありません。"
-        return f"（全{total}箇所のうち、近い{len(found.hits)}箇所を検索しました。）"
+        if language == "ja":
+            return (
+                f"全{total}箇所のうち、近い{len(found.hits)}箇所を検索しました。"
+                if total
+                else "まだ読める資料がありません。"
+            )
+        return f" Searched: the nearest {len(found.hits)} of {total} passages." if total else " There is no source yet."
 
     def _receipt(self, found: SearchResult, draft: _Draft | None, total_s: float) -> Receipt:
         given = {passage.chunk_id for passage in draft.prompt.passages} if draft else set()
