@@ -8,7 +8,6 @@ import resource
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bench.report import Figure, at_most
@@ -24,6 +23,7 @@ class TimedEmbedder:
         self.inner = inner
         self.name, self.max_tokens = inner.name, inner.max_tokens
         self.query_prefix, self.document_prefix = inner.query_prefix, inner.document_prefix
+        self.standout_cosine = inner.standout_cosine
         self.seconds = 0.0
         self.text_count = 0
 
@@ -66,7 +66,7 @@ def run(folder: Path) -> list[Figure]:
     with tempfile.TemporaryDirectory() as data:
         library = Library.open(Places(None, Path(data)))
         embedder = TimedEmbedder(library.embedder)
-        library = replace(library, embedder=embedder)
+        library.embedder = embedder
         marks = Marks()
         begun = time.perf_counter()
         reports = library.add("bench", [folder], marks)

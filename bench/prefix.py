@@ -45,6 +45,7 @@ def _figures(load_s: float, first: Answer, second: Answer) -> list[Figure]:
         Figure("loading the model", load_s, "s"),
         Figure("first question: prompt", one.prompt_tokens or 0, "tokens"),
         Figure("first question: time to first token", one.ttft_s, "s"),
+        Figure("first question with nothing loaded", load_s + one.ttft_s, "s"),
         Figure("follow-up: prompt", two.prompt_tokens or 0, "tokens"),
         Figure("follow-up: tokens reused", two.cached_tokens or 0, "tokens"),
         at_most("follow-up: time to first token, share of the first", two.ttft_s / one.ttft_s, "", 1 / 3),

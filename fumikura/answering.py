@@ -81,11 +81,13 @@ class Answering:
         """
         begun = time.perf_counter()
         if self._is_nothing_there(question, found):
-            yield self._answer(question, refused(question.text), found, None, begun)
+            refusal = refused(language=language_of(question.text))
+            yield self._answer(question, refusal, found, None, begun)
             return
         draft = yield from self._draft(question, found.hits)
         _check_not_cut(draft, self.generator)
-        grounded = ground(draft.text, draft.prompt.passages, question=question.text)
+        language = language_of(question.text)
+        grounded = ground(draft.text, draft.prompt.passages, question=question.text, language=language)
         yield self._answer(question, grounded, found, draft, begun)
 
     def _is_nothing_there(self, question: Question, found: SearchResult) -> bool:
@@ -102,8 +104,8 @@ class Answering:
             return (yield from self._generated(question, hits[: len(hits) // 2]))
 
     def _generated(self, question: Question, hits: Sequence[Hit]) -> Steps[str, None, _Draft]:
-        builder = self.prompts()
-        prompt = builder.build(
+        begun = first = time.perf_counter()  # what a person waits for begins with starting the model
+        prompt = self.prompts().build(
             question.text,
             hits,
             history=question.history,
@@ -113,7 +115,6 @@ class Answering:
         expected = self.generator.count_tokens(prompt.messages)
         pieces: list[str] = []
         usage = Usage("broken_off")
-        begun = first = time.perf_counter()
         with closing(self.generator.generate(prompt.messages, self.answer_tokens)) as events:
             for event in events:
                 if isinstance(event, Usage):
@@ -169,7 +170,7 @@ class Answering:
             return receipt
         return replace(
             receipt,
-            prompt_tokens=draft.usage.prompt_tokens or draft.expected_tokens,
+            prompt_tokens=draft.usage.prompt_tokens,
             cached_tokens=draft.usage.cached_tokens,
             answer_tokens=draft.usage.answer_tokens,
             prompt_sha256=draft.prompt.sha256,

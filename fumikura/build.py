@@ -14,15 +14,28 @@ from fumikura.embedders import (
 from fumikura.errors import SettingsError
 from fumikura.generators import LlamaCppGenerator, LlamaCppOptions, OllamaGenerator, OpenAIGenerator, Timeouts
 from fumikura.indexes import ChromaIndex, ExactIndex, FaissIndex
+from fumikura.japanese import Analyzer
 from fumikura.loaders import LoaderRegistry, MarkdownLoader, TextLoader
 from fumikura.models import ModelStore
-from fumikura.prompting import estimated_tokens
+from fumikura.prompting import PromptBuilder, estimated_tokens
 from fumikura.protocols import Chunker, Embedder, Generator, Reranker, VectorIndex
 from fumikura.retrieval import HttpReranker, Retriever
 from fumikura.settings import Settings
 from fumikura.store import Store
 
 API_KEY_VARIABLE = "FUMIKURA_OPENAI_API_KEY"
+RERANK_KEY_VARIABLE = "FUMIKURA_RERANK_API_KEY"  # never the key of another server
+DATABASE = "fumikura.sqlite3"
+
+
+def make_store(settings: Settings, data: Path) -> Store:
+    """Open the data folder's database. Raises StoreError."""
+    return Store(data / DATABASE, Analyzer(), journal=settings.store.journal)
+
+
+def make_models(settings: Settings, data: Path) -> ModelStore:
+    """Return the folder of model files; nothing is fetched."""
+    return ModelStore(data / settings.paths.models)
 
 
 def make_loaders() -> LoaderRegistry:
@@ -102,10 +115,12 @@ def make_retriever(settings: Settings, store: Store, embedder: Embedder, index: 
     )
 
 
-def make_reranker(settings: Settings) -> Reranker | None:
+def make_reranker(settings: Settings, environment: Mapping[str, str] = os.environ) -> Reranker | None:
     """Return the reranker, None where no address is set."""
     chosen = settings.rerank
-    return HttpReranker(chosen.url, chosen.model, chosen.kind) if chosen.url else None
+    if not chosen.url:
+        return None
+    return HttpReranker(chosen.url, chosen.model, chosen.kind, api_key=environment.get(RERANK_KEY_VARIABLE))
 
 
 def make_generator(
@@ -144,12 +159,28 @@ def make_generator(
 
 
 def _locator(models: ModelStore, name: str) -> Callable[[], Path]:
-    if name not in {status.model.name for status in models.list()}:
-        raise SettingsError(
-            f"内蔵モデルに「{name}」はありません（fumikura models list）。Ollama のモデルなら preset を ollama に。",
-            f'no embedded model \'{name}\' (fumikura models list); for a model of Ollama set "preset": "ollama"',
-        )
-    return lambda: models.path(name)
+    """Return what finds the file when the model is first needed: a wrong name must not stop `models list`."""
+
+    def locate() -> Path:
+        if name not in {status.model.name for status in models.list()}:
+            raise SettingsError(
+                f"内蔵モデルに「{name}」はありません（fumikura models list）。Ollama のものなら preset を ollama に。",
+                f'no embedded model \'{name}\' (fumikura models list); for a model of Ollama set "preset": "ollama"',
+            )
+        return models.path(name)
+
+    return locate
+
+
+def make_prompts(settings: Settings, generator: Generator) -> PromptBuilder:
+    """Return the builder for the context that the generator really has. Raises BackendError."""
+    chosen = settings.llm
+    return PromptBuilder(
+        chosen.system_prompt,
+        context_tokens=min(chosen.context_tokens, generator.context_tokens()),
+        answer_tokens=chosen.answer_tokens,
+        count_tokens=generator.count_tokens,
+    )
 
 
 def recipe_of(embedder: Embedder) -> str:

@@ -7,7 +7,7 @@ import logging
 import sys
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from fumikura.terminal import say, write_json
 
 if TYPE_CHECKING:
     from fumikura.library import Library
+    from fumikura.records import Answer
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -31,23 +32,37 @@ NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブッ
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 QuestionArgument = Annotated[str, typer.Argument(help="質問 / question")]
 
+TO_COME = ("serve", "pin", "unpin", "upload", "eval", "backup", "restore")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
 
 @app.callback()
 def options(
     context: typer.Context,
-    data: Annotated[Path | None, typer.Option(help="データフォルダ / data folder")] = None,
+    data: Annotated[str | None, typer.Option(metavar="DIR", help="データフォルダ / data folder")] = None,
     settings: Annotated[Path | None, typer.Option(help="設定ファイル / settings file")] = None,
     preset: Annotated[str | None, typer.Option(help="embedded | ollama | vllm")] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="詳しいログ / detailed log")] = False,
-    version: Annotated[bool, typer.Option("--version", help="版 / version")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="版 / version")
+    ] = False,
 ) -> None:
     """Remember where settings and data lie."""
-    if version:
-        typer.echo(__version__)
-        raise typer.Exit
     level = logging.INFO if verbose else logging.WARNING
     logging.basicConfig(stream=sys.stderr, level=level, format="%(levelname)s %(name)s: %(message)s")
-    context.obj = {"data": data, "settings": settings, "preset": preset}
+    _refuse_blank(data, "--data")
+    context.obj = {"data": Path(data) if data else None, "settings": settings, "preset": preset}
+
+
+def _refuse_blank(text: str | None, name: str) -> None:
+    """Refuse "" where a path is wanted: it would mean the current folder, all of it."""
+    if text is not None and not text.strip():
+        raise SettingsError(f"{name} が空です。パスを書いてください。", f"{name} is blank: write a path")
 
 
 def _library(context: typer.Context) -> "Library":
@@ -67,6 +82,13 @@ def add(
     as_json: JsonOption = False,
 ) -> None:
     """資料を加える / add sources."""
+    for path in paths:
+        _refuse_blank(path, "PATH")
+        if "://" in path:
+            raise SettingsError(
+                f"URL（{path}）を加える機能はこれからです。ファイルに保存して加えてください。",
+                f"URL sources ({path}) are to come: save it as a file and add that",
+            )
     with terminal.ProgressLine() as progress:
         reports = _library(context).add(notebook, [Path(path) for path in paths], progress)
     if as_json:
@@ -82,7 +104,7 @@ def sources(context: typer.Context, notebook: NotebookOption = "default", as_jso
     """資料の一覧 / list the sources."""
     found = _library(context).store.sources(notebook)
     if as_json:
-        write_json({"sources": found})
+        write_json({"sources": [terminal.source_json(source) for source in found]})
     elif found:
         terminal.show_sources(found)
     else:
@@ -98,10 +120,12 @@ def remove(
 ) -> None:
     """資料を消す / remove sources with their text, vectors and index entries."""
     removed = _library(context).remove(notebook, names)
+    for notice in removed.notices:
+        say(notice, notice)
     if as_json:
-        write_json({"removed": removed})
+        write_json({"removed": [terminal.source_json(source) for source in removed.sources]})
     else:
-        for source in removed:
+        for source in removed.sources:
             say(f"消しました: {source.name}", f"removed: {source.name}")
 
 
@@ -175,7 +199,7 @@ def models_list(context: typer.Context, as_json: JsonOption = False) -> None:
     """モデルの一覧 / list the known models."""
     found = _library(context).models.list()
     if as_json:
-        write_json({"models": found})
+        write_json({"models": [terminal.model_json(status) for status in found]})
     else:
         terminal.show_models(found)
 
@@ -227,25 +251,48 @@ def demo(context: typer.Context, as_json: JsonOption = False) -> None:
     library = _library(context)
     with terminal.ProgressLine() as progress:
         library.add_samples("sample", progress)
-    answers: list[dict[str, Any]] = []
+    answers: list[Answer] = []
     for question in SAMPLE_QUESTIONS:
         if not as_json:
-            terminal.out.print(f"\n> {question}", style="bold", markup=False)
-        answer = library.notebook("sample").ask(question, today=date.today())
-        answers.append({"question": question, "answer": answer})
+            terminal.write(f"\n> {question}", style="bold")
+        answers.append(library.notebook("sample").ask(question, today=date.today()))
         if not as_json:
-            terminal.show_answer(answer)
+            terminal.show_answer(answers[-1])
     if as_json:
-        write_json({"answers": answers})
+        pairs = zip(SAMPLE_QUESTIONS, answers, strict=True)
+        write_json({"answers": [{"question": question, "answer": answer} for question, answer in pairs]})
+    if not any(answer.citations for answer in answers):
+        say("どの答えにも出典がありません。fumikura doctor をどうぞ。", "no answer cites a source: try fumikura doctor")
+        raise typer.Exit(1)
+
+
+def _to_come(context: typer.Context) -> None:
+    name = context.info_name
+    raise SettingsError(f"fumikura {name} はこれからの機能です。", f"fumikura {name} is to come (see fumikura --help)")
+
+
+for _name in TO_COME:
+    # Whatever follows the name is taken, so that the answer is always the same.
+    _anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+    app.command(_name, hidden=True, context_settings=_anything)(_to_come)
 
 
 def main() -> None:
     """Run the command line; errors become one line and an exit code."""
+    terminal.show_any_character()
     try:
-        app()
-    except SettingsError as error:
-        say(f"エラー: {error.ja}", f"error: {error.en}")
-        sys.exit(2)
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # a reader that has gone or a full disk is noticed here, not when Python ends
+    except KeyboardInterrupt:
+        sys.exit(130)
     except FumikuraError as error:
         say(f"エラー: {error.ja}", f"error: {error.en}")
+        sys.exit(2 if isinstance(error, SettingsError) else 1)
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):
+            what = ": ".join(str(part) for part in (error.filename, error.strerror) if part) or str(error)
+            say(f"エラー: {what}", f"error: {what}")
+        terminal.discard_output()
         sys.exit(1)

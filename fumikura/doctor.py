@@ -3,7 +3,7 @@
 import os
 import shutil
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -32,6 +32,18 @@ SELF_TEST_MARGIN = 0.02
 # Found by keyword all the same, or only taking room.
 HARMLESS = {"pending_vectors", "other_recipes", "keyword_recipe"}
 
+# What mends a problem of the store; all the others: writing the index anew.
+REINDEX = ("fumikura reindex で作り直せます。", "fumikura reindex makes it anew")
+RESTORE = (
+    "fumikura を止め、データベースファイル {path} をバックアップの写しで置き換えてください。",
+    "stop fumikura and put a backup copy of the database file in the place of {path}",
+)
+CONTINUE = (
+    "同じファイルをもう一度 fumikura add するか、fumikura reindex を実行してください。",
+    "fumikura add the same files again, or run fumikura reindex",
+)
+REMEDIES = {"damaged": RESTORE, "orphans": RESTORE, "pending_vectors": CONTINUE}
+
 SPELLINGS = (("ｻｰﾊﾞ", "サーバー"), ("髙島", "高島"), ("令和8年", "2026年"), ("９時〜", "9時～"))
 
 
@@ -53,13 +65,19 @@ def examine(
     """Run all checks; `quick` leaves out starting the generator."""
     try:
         library = Library.open(places, preset, environment)
-    except FumikuraError as error:
+    except (FumikuraError, OSError) as error:
         return [*_disk(places.data), _failed("settings and store / 設定と保存", error)]
     try:
-        findings = [_settings(places, library), *_disk(places.data), *_store(library)]
-        findings += [*_guarded("embedder", lambda: _embedder(library)), *_guarded("model", lambda: _model(library))]
+        findings = [
+            _settings(places, library),
+            *_disk(places.data),
+            *_guarded("store", _store(library)),
+            *_guarded("index", _index(library)),
+            *_guarded("embedder", _embedder(library)),
+            *_guarded("model", _model(library)),
+        ]
         if not quick and not any(finding.severity == "fail" for finding in findings):
-            findings += _guarded("generator", lambda: _generator(library))
+            findings += _guarded("generator", _generator(library))
         return findings
     finally:
         library.close()
@@ -112,10 +130,24 @@ def _store(library: Library) -> Iterator[Finding]:
     problems = [problem for problem in library.store.check() if problem.code != "journal"]
     for problem in problems:
         severity: Severity = "warn" if problem.code in HARMLESS else "fail"
-        yield Finding("store", severity, problem.ja, problem.en, "fumikura reindex", "fumikura reindex")
+        remedy_ja, remedy_en = (text.format(path=library.store.path) for text in REMEDIES.get(problem.code, REINDEX))
+        yield Finding("store", severity, problem.ja, problem.en, remedy_ja, remedy_en)
     if not problems:
         count = sum(len(library.store.sources(name)) for name in library.store.notebooks())
         yield Finding("store", "ok", f"資料 {count} 件、矛盾なし。", f"{count} sources, consistent")
+
+
+def _index(library: Library) -> Iterator[Finding]:
+    """Bring the chosen index in step with the store, which also opens its files or its server."""
+    notebooks = library.store.notebooks()
+    for name in notebooks:
+        library.index.refresh(name)
+    yield Finding(
+        "index",
+        "ok",
+        f"{library.index.name}: ノートブック {len(notebooks)} 冊と一致。",
+        f"{library.index.name}: in step with {len(notebooks)} notebooks",
+    )
 
 
 def _embedder(library: Library) -> Iterator[Finding]:
@@ -141,8 +173,7 @@ def _embedder(library: Library) -> Iterator[Finding]:
             "warn",
             f"索引は別の埋め込み（{used}）のものです。今はキーワードだけで探します。",
             f"the index is of another embedder ({used}); only keywords are searched now",
-            "fumikura reindex で作り直せます。",
-            "fumikura reindex makes it anew",
+            *REINDEX,
         )
 
 
@@ -198,13 +229,15 @@ def _generator(library: Library) -> Iterator[Finding]:
         yield Finding("generator", "fail", f"{line}: 返事が空です。", f"{line}: empty reply", *remedy)
 
 
-def _guarded(check: str, run: Callable[[], Iterator[Finding]]) -> list[Finding]:
-    """Turn an error into a finding: its message already says what to do."""
+def _guarded(check: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Turn an error into a finding after those already made: its message says what to do."""
     try:
-        return list(run())
-    except FumikuraError as error:
-        return [_failed(check, error)]
+        yield from findings
+    except (FumikuraError, OSError) as error:
+        yield _failed(check, error)
 
 
-def _failed(check: str, error: FumikuraError) -> Finding:
-    return Finding(check, "fail", error.ja, error.en)
+def _failed(check: str, error: FumikuraError | OSError) -> Finding:
+    if isinstance(error, FumikuraError):
+        return Finding(check, "fail", error.ja, error.en)
+    return Finding(check, "fail", str(error), str(error))

@@ -7,13 +7,12 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 
 import numpy as np
 
 from fumikura.embedders import Embedded, embed_each
-from fumikura.errors import BackendError, FumikuraError, IndexMismatch, SourceError
-from fumikura.loaders import FoundFile, read_file
+from fumikura.errors import BackendError, FumikuraError, IndexMismatch, NotFound, SourceError, UnreadableSource
+from fumikura.loaders import FoundFile, LoaderRegistry, read_file, told_apart
 from fumikura.protocols import Chunker, Embedder
 from fumikura.records import AddReport, AddStatus, Chunk, Source, SourceFile, SourceSummary, Vector
 from fumikura.store import ChunkContent, Store, content_sha256
@@ -34,7 +33,7 @@ class Ingestion:
 
     notebook: str
     store: Store
-    load: Callable[[SourceFile], Source]
+    loaders: LoaderRegistry
     chunker: Chunker
     embedder: Embedder
     recipe: Callable[[], str]
@@ -47,15 +46,15 @@ class Ingestion:
         """
         names = {source.name: source.origin for source in self.store.sources(self.notebook)}
         reports = []
-        for done, file in enumerate(files, 1):
-            reports.append(self._register(_told_apart(file, names)))
+        for done, file in enumerate(told_apart(files, names), 1):
+            reports.append(self._register(file))
             progress("split", done, len(files))
+        waiting = {one.source_id: one.chunk_count - one.vector_count for one in self.store.sources(self.notebook)}
         begun = time.perf_counter()
         reason = self._try_embedding(progress)
-        embed_s = time.perf_counter() - begun
-        chunk_count = sum(report.chunk_count for report in reports) or 1
+        chunk_s = (time.perf_counter() - begun) / (sum(waiting.values()) or 1)
         return [
-            self._settled(file, report, reason, embed_s * report.chunk_count / chunk_count)
+            self.settled(file.origin, report, reason, chunk_s * waiting.get(report.source_id, 0))
             for file, report in zip(files, reports, strict=True)
         ]
 
@@ -79,27 +78,44 @@ class Ingestion:
         return reason
 
     def rewrite(self, summary: SourceSummary) -> AddReport:
-        """Split a stored source anew with the present chunker; the old version answers until the new one is whole."""
+        """Split a stored source anew with the present chunker; a failure leaves the old version answering."""
+        begun = time.perf_counter()
+        try:
+            report = _report(self._replace(self._reread(summary)), "updated")
+        except (SourceError, BackendError, IndexMismatch, NotFound) as error:  # NotFound: removed meanwhile
+            report = AddReport(summary.name, "failed", summary.source_id, error=_both(error))
+        return replace(report, seconds=time.perf_counter() - begun)
+
+    def _reread(self, summary: SourceSummary) -> Source:
+        """Return the stored source with its sections found anew; the file itself may be gone by now."""
         text = self.store.source_text(self.notebook, summary.source_id)
-        read = self.load(SourceFile(summary.origin, summary.name, text.encode()))
-        source = replace(
-            read,
+        sections = self.loaders.sections_of(summary.name, text)
+        if "".join(section.text for section in sections) != text:
+            raise UnreadableSource(
+                f"{summary.name} を読み直すと本文が変わるので、元のまま残しました。資料名を添えて報告してください。",
+                f"{summary.name}: reading it again would change its text, so it stays as it is; please report this",
+            )
+        return Source(
+            origin=summary.origin,
+            name=summary.name,
+            kind=summary.kind,
+            text=text,
+            sections=sections,
             sha256=summary.sha256,
             size_bytes=summary.size_bytes,
             title=summary.title,
             date=summary.date,
             encoding=summary.encoding,
             encoding_certain=summary.encoding_certain,
-            notices=summary.notices,
             metadata=self.store.source_metadata(self.notebook, summary.source_id),
+            notices=summary.notices,
         )
-        return _report(self._replace(source), "updated")
 
     def _register(self, file: FoundFile) -> AddReport:
         begun = time.perf_counter()
         try:
             report = self._put(read_file(file, self.source_bytes))
-        except (SourceError, BackendError) as error:
+        except (SourceError, BackendError, IndexMismatch) as error:
             report = AddReport(file.name, "failed", error=_both(error))
         return replace(report, seconds=time.perf_counter() - begun)
 
@@ -108,7 +124,7 @@ class Ingestion:
         if known and known.sha256 == hashlib.sha256(file.content).hexdigest() and known.name == file.name:
             if known.chunk_recipe == self.chunker.recipe:
                 return _report(known, "unchanged")
-        source = self.load(file)
+        source = self.loaders.load(file)
         if known:
             return _report(self._replace(source), "updated")
         chunks = self.chunker.chunk(source)
@@ -152,9 +168,9 @@ class Ingestion:
         except (BackendError, IndexMismatch) as error:
             return _both(error)
 
-    def _settled(self, file: FoundFile, report: AddReport, reason: str, embed_s: float) -> AddReport:
-        """Say whether the vectors came, and why not."""
-        summary = self.store.find_source(self.notebook, file.origin) if report.status != "failed" else None
+    def settled(self, origin: str, report: AddReport, reason: str, embed_s: float = 0.0) -> AddReport:
+        """Return the report of a source with whether its vectors came, and why not."""
+        summary = self.store.find_source(self.notebook, origin) if report.status != "failed" else None
         if summary is None:
             return report
         seconds = report.seconds + embed_s
@@ -170,14 +186,6 @@ def _report(summary: SourceSummary, status: AddStatus) -> AddReport:
         return AddReport(summary.name, "no_text", summary.source_id, error=error)
     notices = " ".join(summary.notices)
     return AddReport(summary.name, status, summary.source_id, summary.chunk_count, error=notices)
-
-
-def _told_apart(file: FoundFile, names: dict[str, str]) -> FoundFile:
-    """Put the parent folder before a name that another source already has."""
-    if names.get(file.name, file.origin) != file.origin:
-        file = replace(file, name=f"{PurePath(file.origin).parent.name}/{PurePath(file.origin).name}")
-    names[file.name] = file.origin
-    return file
 
 
 def _reason(embedded: Embedded) -> str:

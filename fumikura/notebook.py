@@ -26,7 +26,7 @@ class Notebook:
     ingestion: Ingestion  # file → source → sections → chunks → vectors
     retriever: Retriever  # question → hits
     answering: Answering  # question and hits → prompt → answer → grounded answer
-    without_vectors: Callable[[], str]  # why the vectors cannot be searched now ("": they can)
+    keyword_only_reason: Callable[[], str]  # why the vectors cannot be searched now ("": they can)
     top_k: int
     question_chars: int
 
@@ -39,13 +39,20 @@ class Notebook:
     ) -> SearchResult:
         """Return the passages nearest to the question. Raises QuestionError when it is blank or too long."""
         self._check(question)
-        notice = self.without_vectors()
+        notice = self.keyword_only_reason()
         found = self.retriever.search(self.name, question, top_k or self.top_k, source_ids, dense=not notice)
         return replace(found, notices=(notice, *found.notices)) if notice else found
 
-    def ask(self, question: str, *, history: Sequence[Message] = (), today: date | None = None) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        source_ids: Collection[str] | None = None,
+        history: Sequence[Message] = (),
+        today: date | None = None,
+    ) -> Answer:
         """Return the grounded answer. Raises QuestionError, InputTooLong and BackendError."""
-        *_, answer = self.stream(question, history=history, today=today)
+        *_, answer = self.stream(question, source_ids=source_ids, history=history, today=today)
         assert isinstance(answer, Answer)
         return answer
 

@@ -8,6 +8,7 @@ from fumikura.records import (
     Ids,
     Message,
     ScoredChunk,
+    Section,
     Source,
     SourceFile,
     StoredChunk,
@@ -30,6 +31,10 @@ class Loader(Protocol):
         """Return the source. Raises UnreadableSource when the bytes hold no text of this kind."""
         ...
 
+    def sections_of(self, text: str) -> tuple[Section, ...]:
+        """Return the sections of a text that `load` extracted before; they are its whole text again."""
+        ...
+
 
 class Chunker(Protocol):
     """Cuts sections into chunks: in order, never across a section, none blank, none beyond the embedder's window."""
@@ -48,6 +53,11 @@ class Embedder(Protocol):
     query_prefix: str
     document_prefix: str
     max_tokens: int  # window, the prefix and special tokens included
+
+    @property
+    def standout_cosine(self) -> float | None:
+        """A cosine from which on a hit surely fits the question, measured for this model; None: not measured."""
+        ...
 
     @property
     def dimension(self) -> int:

@@ -251,7 +251,7 @@ class Usage:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     answer_tokens: int | None = None
-    error: str = ""  # why a generation broke off
+    error: str = ""  # why a generation broke off, "Japanese / English"
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,7 +305,7 @@ class Grounded:
     status: AnswerStatus
     text: str
     citations: tuple[Citation, ...]
-    unsupported: tuple[str, ...] = ()  # sentences that no given passage supports
+    unsupported: tuple[str, ...] = ()  # sentences left out: unsupported, or no answer to the question
 
 
 @dataclass(frozen=True, slots=True)

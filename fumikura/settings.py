@@ -4,9 +4,10 @@ Secrets (API keys, tokens) come from the environment only and are no settings.
 """
 
 import hashlib
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 SYSTEM_PROMPT = (
     "あなたは資料アシスタントです。渡した資料だけを根拠に答えてください。"
@@ -15,6 +16,15 @@ SYSTEM_PROMPT = (
 )
 
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
+
+
+def _with_unit(value: object) -> object:
+    """Give a bare number its seconds: Ollama refuses "-1" (for ever) and 300 as text, but reads "-1s" and "300s"."""
+    is_number = isinstance(value, int | str) and not isinstance(value, bool) and re.fullmatch(r"-?\d+", str(value))
+    return f"{value}s" if is_number else value
+
+
+Duration = Annotated[str, BeforeValidator(_with_unit)]
 
 
 class Section(BaseModel):
@@ -37,6 +47,14 @@ class LlmSettings(Section):
     idle_s: Seconds = 60.0
     idle_unload_s: Seconds = 600.0
     extra_body: dict[str, Any] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _answer_leaves_room(self) -> "LlmSettings":
+        if self.answer_tokens > self.context_tokens // 2:
+            raise ValueError(
+                f"answer_tokens ({self.answer_tokens}) must be at most half of context_tokens ({self.context_tokens})"
+            )
+        return self
 
 
 class EmbeddingSettings(Section):
@@ -99,7 +117,7 @@ class OllamaSettings(Section):
     """The Ollama server used by the `ollama` backends."""
 
     url: str = "http://127.0.0.1:11434"
-    keep_alive: str = "30m"
+    keep_alive: Duration = "30m"
 
 
 class OpenAISettings(Section):
@@ -139,7 +157,7 @@ class ModelSettings(Section):
 class Settings(Section):
     """All settings of one run."""
 
-    preset: Literal["embedded", "ollama", "vllm"] = "embedded"
+    preset: str = "embedded"
     llm: LlmSettings = LlmSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     chunk: ChunkSettings = ChunkSettings()

@@ -3,7 +3,9 @@
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,15 @@ from fumikura.errors import SettingsError
 from fumikura.settings import Settings
 
 ENV_PREFIX = "FUMIKURA__"
+CROSS_CHECKS = {
+    "chunk": "overlap は size より小さくしてください",
+    "llm": "answer_tokens は context_tokens の半分までにしてください",
+}
+
+Content = dict[str, Any]
+Location = tuple[str, ...]
+Layer = tuple[str, Content]
+"""Where settings come from, in words for a person, and what it holds."""
 
 
 def load_settings(
@@ -24,18 +35,23 @@ def load_settings(
     Raises SettingsError naming the file or variable, the key, the value and its bounds or the nearest known key.
     """
     given = _read(path) if path else {}
-    chosen = preset or environment.get(f"{ENV_PREFIX}PRESET") or given.get("preset", "embedded")
-    layers = [_preset(str(chosen), path), {**given, "preset": chosen}, _from_environment(environment)]
-    merged: dict[str, Any] = {}
-    for layer in layers:
+    chosen = str(preset or environment.get(f"{ENV_PREFIX}PRESET") or given.get("preset", "embedded"))
+    preset_file = _find_preset(chosen, path)
+    layers = [
+        (str(preset_file), _read(preset_file)),
+        (str(path), {**given, "preset": chosen}),
+        ("", _from_environment(environment)),
+    ]
+    merged: Content = {}
+    for _, layer in layers:
         _merge(merged, layer)
     try:
         return Settings.model_validate(merged)
     except ValidationError as error:
-        raise _explain(error, path) from error
+        raise _explain(error, layers, environment) from error
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path | Traversable) -> Content:
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -56,25 +72,28 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _preset(name: str, path: Path | None) -> dict[str, Any]:
-    folder = path.parent / "presets" if path else None
-    if folder and (file := folder / f"{name}.json").is_file():
-        return _read(file)
-    if name == "embedded":
-        return {}
+def _find_preset(name: str, path: Path | None) -> Path | Traversable:
+    """Return the preset's file: from `presets/` beside the settings file, else the one that comes with the program."""
+    found = _presets(files("fumikura") / "presets")
+    if path:
+        found |= _presets(path.parent / "presets")
+    if name in found:
+        return found[name]
+    known = ", ".join(sorted(found))
     raise SettingsError(
-        f"プリセット「{name}」がありません。config/presets/ にあるのは: {_names(folder)}",
-        f"no preset '{name}'; config/presets/ holds: {_names(folder)}",
+        f"プリセット「{name}」がありません。あるのは: {known}",
+        f"no preset '{name}'; there are: {known}",
     )
 
 
-def _names(folder: Path | None) -> str:
-    return ", ".join(sorted(p.stem for p in folder.glob("*.json"))) if folder and folder.is_dir() else "(none)"
+def _presets(folder: Path | Traversable) -> dict[str, Path | Traversable]:
+    entries = folder.iterdir() if folder.is_dir() else ()
+    return {entry.name.removesuffix(".json"): entry for entry in entries if entry.name.endswith(".json")}
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
+def _from_environment(environment: Mapping[str, str]) -> Content:
     """Turn FUMIKURA__CHUNK__SIZE=300 into {"chunk": {"size": 300}}; values are JSON where they parse, else text."""
-    layer: dict[str, Any] = {}
+    layer: Content = {}
     for name, value in environment.items():
         parts = name.removeprefix(ENV_PREFIX).lower().split("__")
         if not name.startswith(ENV_PREFIX) or parts == ["preset"]:
@@ -84,48 +103,69 @@ def _from_environment(environment: Mapping[str, str]) -> dict[str, Any]:
                 f"環境変数 {name} は {ENV_PREFIX}SECTION__KEY の形にしてください。",
                 f"the environment variable {name} must have the form {ENV_PREFIX}SECTION__KEY",
             )
-        layer.setdefault(parts[0], {})[parts[1]] = _value(value)
+        layer.setdefault(parts[0], {})[parts[1]] = _value(value, _field(tuple(parts)))
     return layer
 
 
-def _value(text: str) -> Any:  # noqa: ANN401 - any JSON value
+def _value(text: str, field: FieldInfo | None) -> Any:  # noqa: ANN401 - any JSON value
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except ValueError:
         return text
+    wanted = field.annotation if field else None
+    # A model may be called 123: where text is wanted, what was written stays text.
+    is_text = wanted is str or (wanted == str | None and value is not None)
+    return text if is_text and not isinstance(value, str) else value
 
 
-def _merge(target: dict[str, Any], layer: Mapping[str, Any]) -> None:
+def _merge(target: Content, layer: Content) -> None:
     for key, value in layer.items():
-        if isinstance(value, dict) and isinstance(target.get(key), dict):
-            target[key] = {**target[key], **value}
-        else:
+        known = target.get(key)
+        if isinstance(value, dict) and isinstance(known, dict):
+            target[key] = {**known, **value}
+        elif not (isinstance(value, dict) and key in target):  # a section that is no object stays, to be refused
             target[key] = value
 
 
-def _explain(error: ValidationError, path: Path | None) -> SettingsError:
-    """Name the first wrong key with its value and what would be right."""
+def _explain(error: ValidationError, layers: Sequence[Layer], environment: Mapping[str, str]) -> SettingsError:
+    """Name the first wrong key with its value, where it stands and what would be right."""
     first = error.errors()[0]
-    key = ".".join(str(part) for part in first["loc"]) or "settings"
-    where = str(path) if path else "defaults"
+    location = tuple(str(part) for part in first["loc"])
+    key = ".".join(location) or "settings"
+    where = _where(location[:2], layers, environment)
     if first["type"] == "extra_forbidden":
-        near = _nearest(tuple(str(part) for part in first["loc"]))
+        near = _nearest(location)
         return SettingsError(
-            f"設定「{key}」は知らない名前です。近い名前: {near}（{where} または環境変数）",
-            f"unknown setting '{key}'; nearest known: {near} (in {where} or the environment)",
+            f"設定「{key}」は知らない名前です。近い名前: {near}（{where}）",
+            f"unknown setting '{key}'; nearest known: {near} (in {where})",
         )
     value = json.dumps(first["input"], ensure_ascii=False, default=str)
-    ja, en = _reason(first["type"], first["msg"], tuple(str(part) for part in first["loc"]))
+    ja, en = _reason(first["type"], first["msg"], location)
     return SettingsError(
-        f"設定「{key}」の値 {value} は使えません。{ja}（{where} または環境変数）",
-        f"the setting '{key}' cannot be {value}: {en} (in {where} or the environment)",
+        f"設定「{key}」の値 {value} は使えません。{ja}（{where}）",
+        f"the setting '{key}' cannot be {value}: {en} (in {where})",
     )
 
 
-def _reason(kind: str, message: str, location: tuple[str, ...]) -> tuple[str, str]:
+def _where(location: Location, layers: Sequence[Layer], environment: Mapping[str, str]) -> str:
+    """Return the environment variable or the file that had the last word on this key."""
+    wanted = (ENV_PREFIX + "__".join(location)).upper()
+    variables = [name for name in environment if name.upper() == wanted or name.upper().startswith(f"{wanted}__")]
+    if variables:
+        return ", ".join(variables)
+    return next((name for name, layer in reversed(layers) if _holds(layer, location)), "defaults")
+
+
+def _holds(layer: Any, location: Location) -> bool:  # noqa: ANN401 - any JSON value
+    if not location:
+        return True
+    return isinstance(layer, dict) and location[0] in layer and _holds(layer[location[0]], location[1:])
+
+
+def _reason(kind: str, message: str, location: Location) -> tuple[str, str]:
     """Say in both languages what the value must be: its bounds, the allowed words, or its type."""
-    if kind == "value_error" and location == ("chunk",):
-        return "overlap は size より小さくしてください", message.removeprefix("Value error, ")
+    if kind == "value_error" and location[-1] in CROSS_CHECKS:
+        return CROSS_CHECKS[location[-1]], message.removeprefix("Value error, ")
     field = _field(location)
     bounds = _bounds(field.metadata) if field else ""
     if bounds:
@@ -133,7 +173,7 @@ def _reason(kind: str, message: str, location: tuple[str, ...]) -> tuple[str, st
     return f"正しい値: {message}", message
 
 
-def _field(location: tuple[str, ...]) -> FieldInfo | None:
+def _field(location: Location) -> FieldInfo | None:
     model = _model_at(location[:-1])
     return model.model_fields.get(location[-1])
 
@@ -145,7 +185,7 @@ def _bounds(metadata: list[Any]) -> str:
     return " ".join([*low[-1:], "x", *high[-1:]]) if low or high else ""
 
 
-def _model_at(location: tuple[str, ...]) -> type[BaseModel]:
+def _model_at(location: Location) -> type[BaseModel]:
     model: type[BaseModel] = Settings
     for part in location:
         field = model.model_fields.get(part)
@@ -154,6 +194,6 @@ def _model_at(location: tuple[str, ...]) -> type[BaseModel]:
     return model
 
 
-def _nearest(location: tuple[str, ...]) -> str:
+def _nearest(location: Location) -> str:
     known = list(_model_at(location[:-1]).model_fields)
     return difflib.get_close_matches(location[-1], known, n=1, cutoff=0.0)[0]

@@ -1,20 +1,29 @@
 """What the command line shows: the language, tables, progress and answers."""
 
+import io
 import json
 import os
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from fumikura.records import AddReport, Answer, Hit, SourceSummary
+from fumikura.errors import FumikuraError
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+if TYPE_CHECKING:  # the records import NumPy, which takes longer than all else that --help needs
+    from fumikura.records import AddReport, Answer, Hit, SearchResult, SourceSummary
+
+# What rich would read as markup or as an emoji code (:memo:) is a source's own text.
+out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
+err = Console(stderr=True, markup=False, emoji=False, highlight=False, soft_wrap=True)
+
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+UNESCAPED_IN_JSON = re.compile(r"[\x7f-\x9f]")
 
 
 def language(environment: Mapping[str, str] = os.environ) -> str:
@@ -26,19 +35,46 @@ def language(environment: Mapping[str, str] = os.environ) -> str:
     return "ja"
 
 
-def say(ja: str, en: str) -> None:
-    """Write one line for a person to standard error, where it never mixes with results."""
-    err.print(ja if language() == "ja" else en, markup=False)
-
-
 def one_of(ja: str, en: str) -> str:
     """Return the wording in the person's language."""
     return ja if language() == "ja" else en
 
 
+def show_any_character() -> None:
+    """Let no character end the program: what the output's encoding lacks is written as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def discard_output() -> None:
+    """Send to nowhere what could not be written (`| head`, a full disk), so that Python's last flush is quiet."""
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def clean(text: str) -> str:
+    """Return the text without control characters, which could command the terminal (line ends and tabs stay)."""
+    return CONTROL.sub("\ufffd", text)
+
+
+def write(text: str, *, style: str | None = None, end: str = "\n") -> None:
+    """Write text, which may be a source's or the model's, to standard output."""
+    out.print(clean(text), style=style, end=end)
+
+
+def say(ja: str, en: str) -> None:
+    """Write one line for a person to standard error, where it never mixes with results."""
+    err.print(_one_line(one_of(ja, en)))
+
+
 def write_json(document: object) -> None:
-    """Write one JSON document to standard output."""
-    sys.stdout.write(json.dumps(_plain(document), ensure_ascii=False, indent=2) + "\n")
+    """Write one JSON document to standard output, as UTF-8 whatever the terminal's encoding is."""
+    text = json.dumps(_plain(document), ensure_ascii=False, indent=2)
+    text = UNESCAPED_IN_JSON.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    # A file name that is no text holds lone surrogates: their backslash form is also their JSON form.
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
@@ -51,7 +87,7 @@ def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
     return value
 
 
-def hit_json(hit: Hit) -> dict[str, object]:
+def hit_json(hit: "Hit") -> dict[str, object]:
     """Return a hit in the shape of `search --json`."""
     return {
         "rank": hit.rank,
@@ -65,100 +101,136 @@ def hit_json(hit: Hit) -> dict[str, object]:
     }
 
 
-def show_reports(reports: Iterable[AddReport]) -> None:
-    """Show one line for each added file."""
-    table = Table(box=None, pad_edge=False)
-    for column in (
-        one_of("資料", "source"),
-        one_of("結果", "status"),
-        one_of("断片", "chunks"),
-        one_of("秒", "seconds"),
-    ):
-        table.add_column(column)
+def source_json(source: "SourceSummary") -> dict[str, object]:
+    """Return a source in the shape of `sources --json`."""
+    return {
+        "source_id": source.source_id,
+        "source": source.name,
+        "title": source.title,
+        "kind": source.kind,
+        "date": source.date,
+        "status": source.status,
+        "chunk_count": source.chunk_count,
+        "vector_count": source.vector_count,
+        "size_bytes": source.size_bytes,
+        "encoding": source.encoding,
+        "encoding_certain": source.encoding_certain,
+        "added_at": source.added_at,
+        "pinned": source.pinned,
+        "notices": source.notices,
+    }
+
+
+def model_json(status: Any) -> dict[str, object]:  # noqa: ANN401 - a ModelStatus, which this module may not import
+    """Return a model in the shape of `models list --json`."""
+    return {
+        "name": status.model.name,
+        "state": status.state,
+        "present_bytes": status.present_bytes,
+        "size_bytes": status.model.size_bytes,
+        "sha256": status.model.sha256,
+        "licence": status.model.licence,
+        "publisher": status.model.publisher,
+    }
+
+
+def show_reports(reports: Sequence["AddReport"]) -> None:
+    """Show a row for each added file, then what went wrong."""
+    headings = (one_of("資料", "source"), one_of("結果", "status"), one_of("断片", "chunks"), one_of("秒", "seconds"))
+    _rows(headings, [(one.source, one.status, str(one.chunk_count), f"{one.seconds:.2f}") for one in reports])
     for report in reports:
-        table.add_row(_text(report.source), report.status, str(report.chunk_count), f"{report.seconds:.2f}")
         if report.error:
-            table.add_row(f"  {_text(report.error)}", "", "", "")
-    out.print(table)
+            _remark(report.source, report.error)
 
 
-def show_sources(sources: Iterable[SourceSummary]) -> None:
-    """Show the sources of a notebook as a table."""
-    table = Table(box=None, pad_edge=False)
-    for column in (
-        "id",
-        one_of("資料", "source"),
-        one_of("状態", "status"),
-        one_of("日付", "date"),
-        one_of("断片", "chunks"),
-    ):
-        table.add_column(column)
+def show_sources(sources: Sequence["SourceSummary"]) -> None:
+    """Show a row for each source of a notebook, then what should be known about them."""
+    named = (one_of("資料", "source"), one_of("状態", "status"), one_of("日付", "date"), one_of("断片", "chunks"))
+    rows = [(one.source_id, one.name, one.status, one.date or "", str(one.chunk_count)) for one in sources]
+    _rows(("id", *named), rows)
     for source in sources:
-        table.add_row(
-            source.source_id[:8], _text(source.name), source.status, source.date or "", str(source.chunk_count)
-        )
         for notice in source.notices:
-            table.add_row("", f"  {_text(notice)}", "", "", "")
-    out.print(table)
+            _remark(source.name, notice)
 
 
 def show_models(statuses: Iterable[Any]) -> None:
     """Show the known models with what is here of them."""
+    rows = [(one.model.name, one.state, f"{one.model.size_bytes / 1e6:.0f}", one.model.licence) for one in statuses]
+    _rows((one_of("モデル", "model"), one_of("状態", "state"), "MB", one_of("ライセンス", "licence")), rows)
+
+
+def _rows(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Write a table to a terminal (long cells fold, ids stay whole), elsewhere lines of tab-separated fields."""
+    lines = [[_one_line(field) for field in row] for row in rows]
+    if not out.is_terminal:  # not by rich, which turns tabs into spaces
+        out.file.writelines("\t".join(line) + "\n" for line in lines)
+        return
     table = Table(box=None, pad_edge=False)
-    for column in (one_of("モデル", "model"), one_of("状態", "state"), "MB", one_of("ライセンス", "licence")):
-        table.add_column(column)
-    for status in statuses:
-        model = status.model
-        table.add_row(model.name, status.state, f"{model.size_bytes / 1e6:,.0f}", model.licence)
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    for line in lines:
+        table.add_row(*line)
     out.print(table)
+
+
+def _one_line(text: str) -> str:
+    return clean(text).replace("\t", " ").replace("\n", " ")
+
+
+def _remark(name: str, text: str) -> None:
+    say(f"{name}: {text}", f"{name}: {text}")
 
 
 def show_findings(findings: Iterable[Any]) -> None:
     """Show what doctor found, with the remedy where something is wrong."""
     marks = {"ok": "  ok", "warn": "warn", "fail": "FAIL"}
     for finding in findings:
-        text = finding.ja if language() == "ja" else finding.en
-        out.print(f"{marks[finding.severity]}  {finding.check}: {text}", markup=False)
-        remedy = finding.remedy_ja if language() == "ja" else finding.remedy_en
+        write(f"{marks[finding.severity]}  {finding.check}: {one_of(finding.ja, finding.en)}")
+        remedy = one_of(finding.remedy_ja, finding.remedy_en)
         if finding.severity != "ok" and remedy:
-            out.print(f"      → {remedy}", markup=False)
+            write(f"      → {remedy}")
 
 
-def show_hits(hits: Iterable[Hit]) -> None:
+def show_hits(hits: Iterable["Hit"]) -> None:
     """Show passages with their place."""
     for hit in hits:
         place = " / ".join((hit.source, *hit.heading_path))
-        out.print(f"{hit.rank}. {place}  ({hit.score:.4f})", style="bold", markup=False)
-        out.print(hit.text, markup=False)
-        out.print()
+        write(f"{hit.rank}. {place}  ({hit.score:.4f})", style="bold")
+        write(f"{hit.text}\n")
 
 
-def show_events(events: Iterable[object], *, stream: bool) -> None:
+def show_events(events: Iterable["SearchResult | str | Answer"], *, stream: bool) -> None:
     """Show an answer in progress: with `stream` the words as they come, then the checked answer if it differs."""
     draft = ""
-    for event in events:
-        if stream and isinstance(event, str):
-            draft += event
-            out.print(event, end="", markup=False)
-        elif isinstance(event, Answer):
-            if draft:
-                out.print("" if draft.strip() == event.text else one_of("\n\n確かめた答え:", "\n\nChecked:"))
-            show_answer(event, with_text=draft.strip() != event.text)
+    last: object = None  # the hits come first, the checked answer last
+    try:
+        for event in events:
+            if not isinstance(event, str):
+                last = event
+            elif stream:
+                draft += event
+                write(event, end="")
+    except FumikuraError:
+        if draft:
+            write(one_of("\n\n（上は確かめていない下書きです。）", "\n\n(The above is an unchecked draft.)"))
+        raise
+    answer = cast("Answer", last)
+    same = draft.strip() == answer.text
+    if draft:
+        ja = "\n\n（上は確かめる前の下書きです。資料で確かめた答え:）"
+        write("" if same else one_of(ja, "\n\n(The above is the unchecked draft. Checked against the sources:)"))
+    show_answer(answer, with_text=not same)
 
 
-def show_answer(answer: Answer, *, with_text: bool = True) -> None:
+def show_answer(answer: "Answer", *, with_text: bool = True) -> None:
     """Show an answer, the passages it rests on, and what should be known about it."""
     if with_text:
-        out.print(answer.text, markup=False)
+        write(answer.text)
     for citation in answer.citations:
         place = " / ".join(part for part in (citation.source, citation.heading) if part)
-        out.print(f"  [{citation.n}] {place}: 「{citation.quote}」", style="dim", markup=False)
+        write(f"  [{citation.n}] {place}: 「{citation.quote}」", style="dim")
     for notice in answer.notices:
-        err.print(notice, markup=False)
-
-
-def _text(text: str) -> str:
-    return text.replace("[", "\\[")
+        say(notice, notice)
 
 
 class ProgressLine:
@@ -190,4 +262,4 @@ class ProgressLine:
         tenth = done * 10 // total if total else 10
         if tenth != self._shown.get(stage):
             self._shown[stage] = tenth
-            err.print(f"{stage}: {done}/{total}", markup=False)
+            err.print(f"{stage}: {done}/{total}")

@@ -1,6 +1,7 @@
 """Settings: layers, bounds, and errors that name the key, the value and what would be right."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -71,6 +72,49 @@ def test_file_overrides_preset_and_environment_overrides_file(tmp_path: Path) ->
     assert load_settings(path, {"FUMIKURA__LLM__MODEL": "c"}).llm.model == "c"
 
 
+def test_presets_come_with_the_program(tmp_path: Path) -> None:
+    """A settings file anywhere, or none, may name them: in a wheel there is no config folder."""
+    assert load_settings(None, {"FUMIKURA__PRESET": "ollama"}).llm.model == "qwen3:8b"
+    assert load_settings(write(tmp_path, {"preset": "vllm"}), {}).index.kind == "faiss"
+    assert {entry.name for entry in (files("fumikura") / "presets").iterdir()} >= {"embedded.json", "ollama.json"}
+
+
+def test_an_own_preset_lies_beside_the_settings_file(tmp_path: Path) -> None:
+    (tmp_path / "presets").mkdir()
+    (tmp_path / "presets" / "旅行.json").write_text('{"search": {"top_k": 7}}', encoding="utf-8")
+    settings = load_settings(write(tmp_path, {"preset": "旅行"}), {})
+    assert (settings.preset, settings.search.top_k) == ("旅行", 7)
+    assert "旅行" in failure(write(tmp_path, {"preset": "../settings"})).en
+
+
+@pytest.mark.parametrize(
+    ("written", "read"), [("-1", "-1s"), (-1, "-1s"), ("300", "300s"), (0, "0s"), ("30m", "30m"), ("1h30m", "1h30m")]
+)
+def test_keep_alive_may_be_a_number(written: object, read: str, tmp_path: Path) -> None:
+    assert load_settings(write(tmp_path, {"ollama": {"keep_alive": written}}), {}).ollama.keep_alive == read
+    assert load_settings(None, {"FUMIKURA__OLLAMA__KEEP_ALIVE": str(written)}).ollama.keep_alive == read
+
+
+def test_text_from_the_environment_stays_text() -> None:
+    environment = {"FUMIKURA__LLM__MODEL": "123", "FUMIKURA__EMBEDDING__QUERY_PREFIX": "1.0"}
+    settings = load_settings(None, environment)
+    assert (settings.llm.model, settings.embedding.query_prefix) == ("123", "1.0")
+    unset = load_settings(None, {"FUMIKURA__EMBEDDING__QUERY_PREFIX": "null", "FUMIKURA__LLM__MODEL": '"a"'})
+    assert (unset.embedding.query_prefix, unset.llm.model) == (None, "a")
+
+
+def test_an_error_says_where_the_wrong_key_stands(tmp_path: Path) -> None:
+    path = write(tmp_path, {"chunk": {"size": 1}, "search": {"top_k": 0}})
+    assert f"in {path})" in failure(path, {"FUMIKURA__SEARCH__TOP_K": "5"}).en
+    assert "in FUMIKURA__CHUNK__SIZE)" in failure(path, {"FUMIKURA__CHUNK__SIZE": "2"}).en
+    assert "in FUMIKURA__CHUNK__OVERLAP)" in failure(SHIPPED, {"FUMIKURA__CHUNK__OVERLAP": "300"}).en
+    assert "（FUMIKURA__SAERCH__TOP_K）" in failure(SHIPPED, {"FUMIKURA__SAERCH__TOP_K": "5"}).ja
+    own = tmp_path / "presets" / "own.json"
+    own.parent.mkdir()
+    own.write_text('{"llm": {"modell": "a"}}', encoding="utf-8")
+    assert f"in {own})" in failure(write(tmp_path, {"preset": "own"})).en
+
+
 @pytest.mark.parametrize(
     ("environment", "named"),
     [
@@ -92,6 +136,11 @@ def test_wrong_values_are_refused_by_name(environment: dict[str, str], named: li
         assert "\n" not in text
         for part in named:
             assert part in text
+
+
+def test_a_section_that_is_no_object_is_refused_whatever_the_environment_adds(tmp_path: Path) -> None:
+    error = failure(write(tmp_path, {"llm": 5}), {"FUMIKURA__LLM__MODEL": "qwen3:8b"})
+    assert "llm" in error.ja
 
 
 @pytest.mark.parametrize("pair", json.loads((CASES / "C067" / "settings.json").read_text(encoding="utf-8")))

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fumikura.embedders.served import BATCH_COUNT, PROBE
 from fumikura.embedders.vectors import unit_vectors
 from fumikura.errors import BackendError, BackendRefused, BackendReplyInvalid, InputTooLong
 from fumikura.japanese import boundary
 from fumikura.protocols import Embedder
 from fumikura.records import Vector, Vectors
-
-BATCH_COUNT = 32
-PROBE = "文庫"  # a harmless text: when it fails as well, the server is at fault and not the text
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ class HashingEmbedder:
 
     query_prefix = ""
     document_prefix = ""
+    standout_cosine: float | None = None
 
     def __init__(self, dimension: int = 64, max_tokens: int = 512) -> None:
         self.name = f"hashing-{dimension}"

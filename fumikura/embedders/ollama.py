@@ -1,7 +1,9 @@
 """Embeddings from Ollama's native API."""
 
-from fumikura.embedders.served import BATCH_COUNT, ServedEmbedder
-from fumikura.embedders.server import EmbeddingServer
+import httpx2
+
+from fumikura.backends import Server, Words
+from fumikura.embedders.served import BATCH_COUNT, CONNECT_S, REPLY_S, SHORTEN, ServedEmbedder
 from fumikura.errors import BackendRefused, BackendReplyInvalid
 
 # Ollama reads at most 2,048 tokens of a text by default, whatever the model could take, and drops the rest in silence.
@@ -24,24 +26,27 @@ class OllamaEmbedder(ServedEmbedder):
         max_tokens: int = WINDOW_TOKENS,
         keep_alive: str | int = "30m",
         batch_count: int = BATCH_COUNT,
-        connect_s: float = 5.0,
-        reply_s: float = 120.0,
+        connect_s: float = CONNECT_S,
+        reply_s: float = REPLY_S,
     ) -> None:
-        server = EmbeddingServer(
+        server = Server(
             f"Ollama {model}",
             url.rstrip("/"),
-            start_ja=f"ollama serve で起動し、ollama pull {model} を実行してください。",
-            start_en=f"start it with `ollama serve` and run `ollama pull {model}`",
-            connect_s=connect_s,
-            reply_s=reply_s,
+            start=Words(
+                f"ollama serve で起動し、ollama pull {model} を実行してください。",
+                f"start it with `ollama serve` and run `ollama pull {model}`",
+            ),
+            model=Words(f"ollama pull {model} を実行してください。", f"run `ollama pull {model}`"),
+            shorten=SHORTEN,
         )
-        super().__init__(server, model, query_prefix, document_prefix, max_tokens, batch_count)
+        limits = httpx2.Timeout(reply_s, connect=connect_s)
+        super().__init__(server, limits, model, query_prefix, document_prefix, max_tokens, batch_count)
         self._keep_alive = keep_alive
         self._window_known = False
 
     def _learn_window(self) -> None:
         try:
-            sizes = self._server.post("/api/show", {"model": self.name}).get("model_info") or {}
+            sizes = self._post("/api/show", {"model": self.name}).get("model_info") or {}
         except BackendRefused:  # an old server; or the model is missing, which the embedding call says better
             sizes = {}
         found = [size for key, size in sizes.items() if key.endswith(".context_length") and isinstance(size, int)]
@@ -58,7 +63,7 @@ class OllamaEmbedder(ServedEmbedder):
             "keep_alive": self._keep_alive,
             "options": {"num_ctx": self.max_tokens},
         }
-        rows = self._server.post("/api/embed", body).get("embeddings")
+        rows = self._post("/api/embed", body).get("embeddings")
         if not isinstance(rows, list):
             raise BackendReplyInvalid(
                 ja=f"Ollama の応答に {self.name} のベクトルがありません。埋め込み用のモデルか確かめてください。",

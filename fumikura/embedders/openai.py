@@ -1,7 +1,9 @@
 """Embeddings from an OpenAI-compatible server: vLLM, text-embeddings-inference, llama.cpp, LM Studio."""
 
-from fumikura.embedders.served import BATCH_COUNT, ServedEmbedder
-from fumikura.embedders.server import EmbeddingServer
+import httpx2
+
+from fumikura.backends import Server, Words
+from fumikura.embedders.served import BATCH_COUNT, CONNECT_S, REPLY_S, SHORTEN, ServedEmbedder
 from fumikura.errors import BackendReplyInvalid
 
 WINDOW_TOKENS = 512  # of the smaller models; the settings may say more
@@ -20,23 +22,29 @@ class OpenAIEmbedder(ServedEmbedder):
         document_prefix: str | None = None,
         max_tokens: int = WINDOW_TOKENS,
         batch_count: int = BATCH_COUNT,
-        connect_s: float = 5.0,
-        reply_s: float = 120.0,
+        connect_s: float = CONNECT_S,
+        reply_s: float = REPLY_S,
     ) -> None:
-        server = EmbeddingServer(
+        server = Server(
             f"OpenAI-compatible server {model}",
             url.rstrip("/").removesuffix("/v1"),
-            start_ja="埋め込みサーバーを起動し、URL とモデル名の設定を確かめてください。",
-            start_en="start the embedding server and check the URL and the model in the settings",
+            start=Words(
+                "埋め込みサーバーを起動し、URL とモデル名の設定を確かめてください。",
+                "start the embedding server and check the URL and the model in the settings",
+            ),
+            model=Words(
+                "サーバーが出しているモデル名を embedding.model に設定してください。",
+                "set embedding.model to a name that the server serves",
+            ),
+            shorten=SHORTEN,
             api_key=api_key,
-            connect_s=connect_s,
-            reply_s=reply_s,
         )
-        super().__init__(server, model, query_prefix, document_prefix, max_tokens, batch_count)
+        limits = httpx2.Timeout(reply_s, connect=connect_s)
+        super().__init__(server, limits, model, query_prefix, document_prefix, max_tokens, batch_count)
 
     def _request(self, texts: list[str]) -> list[object]:
         body = {"model": self.name, "input": texts, "encoding_format": "float"}
-        rows = self._server.post("/v1/embeddings", body).get("data")
+        rows = self._post("/v1/embeddings", body).get("data")
         try:
             by_index = {int(row["index"]): row["embedding"] for row in rows or []}
             return [by_index[position] for position in range(len(by_index))]

@@ -20,6 +20,8 @@ class SentenceTransformersEmbedder:
     `max_tokens` to its window.
     """
 
+    standout_cosine: float | None = None
+
     def __init__(
         self,
         model: str = RURI_V3,

@@ -4,29 +4,36 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+import httpx2
 import numpy as np
 
+from fumikura.backends import Json, Server, Words, ask
 from fumikura.embedders.prefixes import Prefixes, prefixes_for
-from fumikura.embedders.server import EmbeddingServer
 from fumikura.embedders.token_bound import token_bound
 from fumikura.embedders.vectors import same_dimension, unit_vectors
 from fumikura.records import Vector, Vectors
 
 BATCH_COUNT = 32
-PROBE = "文庫"
+CONNECT_S = 5.0
+REPLY_S = 120.0
+PROBE = "文庫"  # a harmless text: when it fails as well, the server is at fault and not the text
+SHORTEN = Words("chunk.size を小さくしてください。", "make chunk.size smaller")
 
 
 class ServedEmbedder(ABC):
     """Embedder over HTTP; a server's protocol is one method."""
 
+    standout_cosine: float | None = None
+
     def __init__(
         self,
-        server: EmbeddingServer,
+        server: Server,
+        limits: httpx2.Timeout,
         model: str,
         query_prefix: str | None,
         document_prefix: str | None,
         max_tokens: int,
-        batch_count: int = BATCH_COUNT,
+        batch_count: int,
     ) -> None:
         family = prefixes_for(model)
         chosen = Prefixes(
@@ -38,6 +45,7 @@ class ServedEmbedder(ABC):
         self.document_prefix = chosen.document
         self.max_tokens = max_tokens
         self._server = server
+        self._limits = limits
         self._batch_count = batch_count
         self._dimension: int | None = None
         self._lock = threading.Lock()
@@ -71,6 +79,9 @@ class ServedEmbedder(ABC):
     @abstractmethod
     def _request(self, texts: list[str]) -> list[object]:
         """Return the rows that the server sent, in the order of the texts."""
+
+    def _post(self, path: str, body: Json) -> Json:
+        return ask(self._server, "POST", path, body, self._limits, dict)
 
     def _embed(self, texts: list[str]) -> Vectors:
         vectors = unit_vectors(self._request(texts), len(texts), self._dimension, self.name)

@@ -4,7 +4,7 @@ Takes messages, gives pieces of text and one Usage; thinking never leaves this s
 a citation or a notebook is: prompts are laid out in `prompting`, answers are judged in `grounding`.
 """
 
-from fumikura.generators.backend import Timeouts
+from fumikura.generators.exchange import Timeouts
 from fumikura.generators.llamacpp import LlamaCppGenerator, LlamaCppOptions
 from fumikura.generators.ollama import OllamaGenerator
 from fumikura.generators.openai import OpenAIGenerator

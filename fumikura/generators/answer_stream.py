@@ -63,4 +63,9 @@ class AnswerStream(Iterator[str | Usage]):
         if error is None and self._exchange.closed_by_caller:
             return Usage(finish="stopped")
         failure = error or dropped(self._exchange.server)
-        return replace(ended or Usage(finish="broken_off"), finish="broken_off", error=failure.ja)
+        return replace(ended or Usage(finish="broken_off"), finish="broken_off", error=both(failure))
+
+
+def both(error: BackendError) -> str:
+    """Return the error in both languages on one line, as notices have it."""
+    return f"{error.ja} / {error.en}"

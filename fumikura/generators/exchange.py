@@ -4,19 +4,35 @@ So that it can be closed at any moment by any thread (also before the first byte
 first token and the wait between tokens have limits of their own. Does not know what the lines mean.
 """
 
-import json
 import queue
 import socket
 import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from enum import Enum
 
 import httpx2
 
+from fumikura.backends import Json, Server, Words, encoded, open_client, refusal, unreachable
 from fumikura.errors import BackendTimeout, BackendUnavailable
-from fumikura.generators.backend import Json, Server, Timeouts, open_client, refusal, unreachable
+
+SHORTEN = Words("資料を減らしてください。", "choose fewer sources")
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds to wait: for the connection, for the first token (model load and prompt), between two tokens."""
+
+    connect_s: float = 10.0
+    first_token_s: float = 600.0
+    idle_s: float = 60.0
+
+    @property
+    def short(self) -> httpx2.Timeout:
+        """Return the limits of a request that generates nothing."""
+        return httpx2.Timeout(self.idle_s, connect=self.connect_s)
 
 
 class _End(Enum):
@@ -33,7 +49,7 @@ class Exchange:
     def __init__(self, server: Server, path: str, body: Json, timeouts: Timeouts) -> None:
         self.server = server
         self._path = path
-        self._content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        self._content = encoded(body)
         self._timeouts = timeouts
         self._received: Received = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -56,7 +72,7 @@ class Exchange:
 
     def again(self, body: Json) -> "Exchange":
         """Make ready to send another body after the server refused the first."""
-        self._content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+        self._content = encoded(body)
         self._received = queue.SimpleQueue()
         with self._lock:
             self._socket = None
@@ -124,14 +140,13 @@ class Exchange:
 
     def _request(self, received: Received) -> None:
         limits = httpx2.Timeout(None, connect=self._timeouts.connect_s)
-        headers = {"Content-Type": "application/json", **self.server.headers}
         with (
             open_client(self.server, limits) as client,
             client.stream(
                 "POST",
                 self.server.url + self._path,
                 content=self._content,
-                headers=headers,
+                headers=self.server.headers,
                 extensions={"trace": self._note_socket},
             ) as response,
         ):

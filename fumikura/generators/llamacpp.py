@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fumikura.errors import BackendError
-from fumikura.generators.answer_stream import AnswerStream
-from fumikura.generators.backend import Timeouts
+from fumikura.generators.answer_stream import AnswerStream, both
+from fumikura.generators.exchange import Timeouts
 from fumikura.generators.llamacpp_process import CHILD, ChildParameters, LlamaCppProcess
 from fumikura.generators.openai import OpenAIGenerator
 from fumikura.generators.thinking import TemplateHabits, ends_in_opening_tag
@@ -20,10 +20,10 @@ from fumikura.records import Message, Usage
 class LlamaCppOptions:
     """How the model is held. `idle_unload_s` 0: never unloaded."""
 
-    context_tokens: int = 8192
+    context_tokens: int = 4096
     temperature: float = 0.0
     threads: int | None = None
-    idle_unload_s: float = 900.0
+    idle_unload_s: float = 600.0
     start_timeout_s: float = 180.0
     log_path: Path | None = None
     child_command: tuple[str, ...] = CHILD
@@ -188,7 +188,7 @@ class _HeldStream(Iterator[str | Usage]):
         except BackendError as error:
             raise running.process.crash() or error from error
         if isinstance(piece, Usage) and piece.finish == "broken_off" and (crash := running.process.crash()):
-            return replace(piece, error=crash.ja)
+            return replace(piece, error=both(crash))
         return piece
 
     def _open(self) -> tuple[AnswerStream, _Running] | None:

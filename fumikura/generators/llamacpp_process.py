@@ -8,6 +8,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -42,9 +43,17 @@ class LlamaCppProcess:
         self.api_key = secrets.token_urlsafe(32)
         self._log = ChildLog(log_path)
         # A session of its own: Ctrl+C in the terminal must not hit the child before the parent has ended its work.
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
-        )
+        try:
+            self._child = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            )
+        except OSError as error:
+            raise BackendUnavailable(
+                ja=f"言語モデルのプロセス {command[0]} を始められません（{error.strerror}）。"
+                "その Python があるか、メモリとプロセス数に空きがあるか確かめてください。",
+                en=f"Cannot start the language model process {command[0]} ({error.strerror}): "
+                "check that this Python exists and that memory and processes are free",
+            ) from error
         assert self._child.stderr is not None
         self._log.follow(self._child.stderr)
         try:
@@ -159,23 +168,35 @@ class ChildLog:
             self._thread.join(timeout=STOP_S)
 
     def _copy(self, stream: IO[bytes]) -> None:
-        if self._path is None:
-            self._follow(stream, None)
-            return
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("wb") as log:
-            self._follow(stream, log)
-
-    def _follow(self, stream: IO[bytes], log: IO[bytes] | None) -> None:
-        with stream:
-            for line in stream:
+        with stream, ExitStack() as opened:
+            log = self._open(opened)
+            for line in stream:  # to the end, log or not: a full pipe would stop the model
                 self._tail.append(line.decode("utf-8", "replace").strip())
-                if log is not None:
-                    if log.tell() + len(line) > LOG_BYTES:
-                        log.seek(0)
-                        log.truncate()
-                    log.write(line)
-                    log.flush()
+                if log is not None and not _written(log, line):
+                    log = None
+
+    def _open(self, opened: ExitStack) -> IO[bytes] | None:
+        """Return the log file; None where there is none, or the folder cannot be written."""
+        if self._path is None:
+            return None
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return opened.enter_context(self._path.open("wb", buffering=0))
+        except OSError:
+            self._path = None
+            return None
+
+
+def _written(log: IO[bytes], line: bytes) -> bool:
+    """Write a line, from the start again where the file is long enough; False when the disk refuses it."""
+    try:
+        if log.tell() + len(line) > LOG_BYTES:
+            log.seek(0)
+            log.truncate()
+        log.write(line)
+    except OSError:
+        return False
+    return True
 
 
 def _close(pipe: IO[bytes]) -> None:

@@ -4,10 +4,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from fumikura.backends import Json, Server, Words, ask, parse
 from fumikura.errors import BackendRefused, InputTooLong
 from fumikura.generators.answer_stream import AnswerStream
-from fumikura.generators.backend import Json, Server, Timeouts, ask, parse_object, refusal
-from fumikura.generators.exchange import Exchange
+from fumikura.generators.exchange import SHORTEN, Exchange, Timeouts
 from fumikura.generators.messages import wire_messages
 from fumikura.generators.thinking import TemplateHabits, ThinkingFilter
 from fumikura.generators.token_estimate import TokenEstimate
@@ -26,7 +26,7 @@ class OllamaGenerator:
         url: str,
         model: str,
         *,
-        context_tokens: int = 8192,
+        context_tokens: int = 4096,
         temperature: float = 0.0,
         keep_alive: str | int = "30m",
         timeouts: Timeouts | None = None,
@@ -36,10 +36,12 @@ class OllamaGenerator:
         self._server = Server(
             "Ollama",
             url.rstrip("/"),
-            start_ja="ollama serve で起動し、設定 ollama.url を確かめてください。",
-            start_en="start it with `ollama serve` and check the setting ollama.url",
-            model_ja=f"ollama pull {model} を実行してください。",
-            model_en=f"run `ollama pull {model}`",
+            start=Words(
+                "ollama serve で起動し、設定 ollama.url を確かめてください。",
+                "start it with `ollama serve` and check the setting ollama.url",
+            ),
+            model=Words(f"ollama pull {model} を実行してください。", f"run `ollama pull {model}`"),
+            shorten=SHORTEN,
         )
         self._wanted_context_tokens = context_tokens
         self._options = {"temperature": temperature, **(options or {})}
@@ -85,14 +87,14 @@ class OllamaGenerator:
         status = ""
         for line in exchange.lines():
             exchange.token_arrived()
-            reply = self._parse(line)
+            reply = parse(self._server, line, dict)
             status = str(reply.get("status", status))
             if progress:
                 progress(status, int(reply.get("completed") or 0), int(reply.get("total") or 0))
         if status != "success":
             raise BackendRefused(
-                ja=f"{self.name} のダウンロードが途中で終わりました（{status}）。もう一度 {self._server.model_ja}",
-                en=f"The download of {self.name} ended early ({status}): {self._server.model_en} again",
+                ja=f"{self.name} のダウンロードが途中で終わりました（{status}）。もう一度 {self._server.model.ja}",
+                en=f"The download of {self.name} ended early ({status}): {self._server.model.en} again",
             )
 
     def close(self) -> None:
@@ -122,7 +124,7 @@ class OllamaGenerator:
 
     def _replies(self, exchange: Exchange) -> Iterator[str | Usage]:
         for line in exchange.lines():
-            reply = self._parse(line)
+            reply = parse(self._server, line, dict)
             message = reply.get("message") or {}
             yield str(message.get("content") or "")
             if reply.get("done"):
@@ -133,15 +135,9 @@ class OllamaGenerator:
                 )
                 return
 
-    def _parse(self, line: str) -> Json:
-        reply = parse_object(self._server, line)
-        if "error" in reply:
-            raise refusal(self._server, 200, line)
-        return reply
-
     def _model_context_tokens(self) -> int | None:
         try:
-            shown = ask(self._server, "POST", "/api/show", {"model": self.name}, self._timeouts)
+            shown = ask(self._server, "POST", "/api/show", {"model": self.name}, self._timeouts.short, dict)
         except BackendRefused as error:
             if "ollama pull" in error.en:
                 raise

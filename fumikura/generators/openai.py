@@ -3,12 +3,12 @@
 import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from fumikura.backends import Json, Server, Words, ask, parse, refusal
 from fumikura.errors import BackendRefused, BackendReplyInvalid
 from fumikura.generators.answer_stream import AnswerStream
-from fumikura.generators.backend import Json, Server, Timeouts, ask, parse_object, refusal, required
-from fumikura.generators.exchange import Exchange
+from fumikura.generators.exchange import SHORTEN, Exchange, Timeouts
 from fumikura.generators.messages import wire_messages
 from fumikura.generators.thinking import TemplateHabits, ThinkingFilter
 from fumikura.generators.token_estimate import TokenEstimate
@@ -18,6 +18,7 @@ FINISHES: dict[str, Finish] = {"stop": "complete", "length": "length", "abort": 
 FALLBACK_CONTEXT_TOKENS = 4096  # where neither the settings nor the server name a size
 
 Tokenizer = Literal["vllm", "llamacpp", "none"]
+Found = TypeVar("Found")
 
 
 class OpenAIGenerator:
@@ -96,7 +97,7 @@ class OpenAIGenerator:
 
     def _served_context_tokens(self) -> int | None:
         try:
-            listed = ask(self._server, "GET", "/v1/models", None, self._timeouts).get("data") or []
+            listed = ask(self._server, "GET", "/v1/models", None, self._timeouts.short, dict).get("data") or []
         except BackendRefused:
             return None  # a server that lists no models still answers
         served = [entry for entry in listed if entry.get("id") == self.name] or listed[:1]
@@ -121,30 +122,42 @@ class OpenAIGenerator:
 
     def _vllm_count(self, messages: Sequence[Message]) -> int:
         body: Json = {"model": self.name, "messages": wire_messages(messages), "add_generation_prompt": True}
-        return required(self._server, self._post("/tokenize", body), "count", int)
+        return self._post("/tokenize", body, "count", int)
 
     def _llamacpp_count(self, messages: Sequence[Message]) -> int:
         prompt = self.render(messages)
         body: Json = {"content": prompt, "add_special": True, "parse_special": True}
-        return len(required(self._server, self._post("/tokenize", body), "tokens", list))
+        return len(self._post("/tokenize", body, "tokens", list))
 
     def render(self, messages: Sequence[Message]) -> str:
         """Return the prompt that llama.cpp makes by the model's chat template. Raises BackendError elsewhere."""
         body: Json = {"messages": wire_messages(messages)}
-        return required(self._server, self._post("/apply-template", body), "prompt", str)
+        return self._post("/apply-template", body, "prompt", str)
 
-    def _post(self, path: str, body: Json) -> Json:
-        return ask(self._server, "POST", path, body, self._timeouts)
+    def _post(self, path: str, body: Json, key: str, kind: type[Found]) -> Found:
+        """Return the value at `key` of the reply. Raises BackendReplyInvalid when it is missing or of another kind."""
+        value = ask(self._server, "POST", path, body, self._timeouts.short, dict).get(key)
+        if isinstance(value, kind):
+            return value
+        raise BackendReplyInvalid(
+            ja=f"{self._server.name} の応答に「{key}」がありません。{self._server.check.ja}",
+            en=f"The reply of {self._server.name} has no '{key}': {self._server.check.en}",
+        )
 
 
 def _server(url: str, model: str, api_key: str | None) -> Server:
     return Server(
         "OpenAI-compatible server",
         url.rstrip("/").removesuffix("/v1"),
-        start_ja="サーバー（vLLM など）を起動し、URL の設定を確かめてください。",
-        start_en="start the server (vLLM or the like) and check the URL in the settings",
-        model_ja=f"サーバーを {model} で起動するか、GET /v1/models にある名前を設定してください。",
-        model_en=f"serve {model}, or set one of the names that GET /v1/models lists",
+        start=Words(
+            "サーバー（vLLM など）を起動し、URL の設定を確かめてください。",
+            "start the server (vLLM or the like) and check the URL in the settings",
+        ),
+        model=Words(
+            f"サーバーを {model} で起動するか、GET /v1/models にある名前を設定してください。",
+            f"serve {model}, or set one of the names that GET /v1/models lists",
+        ),
+        shorten=SHORTEN,
         api_key=api_key,
     )
 
@@ -174,8 +187,8 @@ def server_events(exchange: Exchange) -> Iterator[str | Usage]:
 
 
 def _chunk(server: Server, content: str) -> Json:
-    chunk = parse_object(server, content)
-    if chunk.get("error") or chunk.get("object") == "error":  # the second form is older vLLM's
+    chunk = parse(server, content, dict)
+    if chunk.get("object") == "error":  # the form of older vLLM
         raise refusal(server, 200, content)
     return chunk
 

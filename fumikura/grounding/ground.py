@@ -1,16 +1,20 @@
 """From the model's text and the passages that it was really given to what a reader may be shown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
+from typing import Literal
 
 from fumikura.errors import BackendReplyInvalid
 from fumikura.grounding.cleaning import outside_code, strip_images, strip_thinking
+from fumikura.grounding.expected import offers_expected
 from fumikura.grounding.marks import mute_unknown
 from fumikura.grounding.outline import Line, read_outline
 from fumikura.grounding.refusal import REFUSAL, REFUSAL_EN
 from fumikura.grounding.verdicts import SentenceJudge, Verdict, is_general
 from fumikura.records import AnswerStatus, Citation, Grounded, Passage
+
+Language = Literal["ja", "en"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +26,12 @@ class _Judged:
         return any(verdict.kind in kinds for verdict in self.verdicts)
 
 
-def ground(text: str, passages: Sequence[Passage], *, question: str = "") -> Grounded:
+def ground(text: str, passages: Sequence[Passage], *, question: str = "", language: Language = "ja") -> Grounded:
     """Return the sentences that a given passage supports, each with `[n]` behind it, and their citations.
 
     `[n]` outside of code is always one of the citations, and `n` the passage's number in the prompt. What no passage
-    supports is left out and listed. Raises BackendReplyInvalid when the model returned nothing to read.
+    supports is left out and listed; so is all of an answer without a thing of the kind that was asked for (`expected`).
+    Raises BackendReplyInvalid when the model returned nothing to read.
     """
     answer = strip_thinking(strip_images(text)).strip()
     if not answer:
@@ -37,19 +42,22 @@ def ground(text: str, passages: Sequence[Passage], *, question: str = "") -> Gro
     judged = _judge(answer, passages, question)
     verdicts = [verdict for one in judged for verdict in one.verdicts]
     unsupported = tuple(verdict.text for verdict in verdicts if verdict.kind == "unsupported")
-    if not any(verdict.kind in ("supported", "mixed") for verdict in verdicts):
-        return refused(question, unsupported)
-    status: AnswerStatus = "partly" if any(one.has("refusal", "mixed") for one in judged) else "answered"
+    kept = _kept(judged)
+    if not kept:
+        return refused(unsupported, language)
     citations = _distinct(verdicts)
+    below_headings = _kept(one for one in judged if one.line.kind != "heading")  # a heading names what is asked about
+    if not offers_expected(question, below_headings or kept, [citation.quote for citation in citations]):
+        return refused((*unsupported, *kept), language)
+    status: AnswerStatus = "partly" if any(one.has("refusal", "mixed") for one in judged) else "answered"
     known = {citation.n for citation in citations}
     shown = outside_code(_join(judged), lambda part: mute_unknown(part, known))
     return Grounded(status, shown, citations, unsupported)
 
 
-def refused(question: str = "", unsupported: tuple[str, ...] = ()) -> Grounded:
-    """Return the one refusal: always the same words, an English sentence after it for an English question."""
-    is_english = question.isascii() and any(map(str.isalpha, question))
-    text = f"{REFUSAL} {REFUSAL_EN}" if is_english else REFUSAL
+def refused(unsupported: tuple[str, ...] = (), language: Language = "ja") -> Grounded:
+    """Return the one refusal: always the same words, an English sentence after it in English."""
+    text = f"{REFUSAL} {REFUSAL_EN}" if language == "en" else REFUSAL
     return Grounded("not_in_sources", text, (), unsupported)
 
 
@@ -70,6 +78,16 @@ def _judge(answer: str, passages: Sequence[Passage], question: str) -> list[_Jud
     if len(lines) == 1 and all(verdict.kind == "frame" for verdict in judged[0].verdicts):
         return [_Judged(lines[0], tuple(judge.judge_short(sentence) for sentence in lines[0].sentences))]
     return judged
+
+
+def _kept(judged: Iterable[_Judged]) -> list[str]:
+    """Return the supported sentences, without marks."""
+    return [
+        sentence.text
+        for one in judged
+        for sentence, verdict in zip(one.line.sentences, one.verdicts, strict=True)
+        if verdict.kind in ("supported", "mixed")
+    ]
 
 
 def _without_general_knowledge(judged: _Judged) -> _Judged:

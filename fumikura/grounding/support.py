@@ -1,13 +1,25 @@
-"""Ties a claim to the passages that support it, by the words and numbers that both hold.
+"""Ties a claim to the passages that support it, by the words, names and numbers that both hold.
 
 Lexical, so it cannot tell 「必要です」 from 「必要ありません」, nor a right from a wrong use of a passage's own words;
-it does notice names, places and numbers that no passage holds, and marks that point to the wrong passage.
+it does notice names, weekdays and numbers that no passage holds, numbers that a passage says of something else, and
+marks that point to the wrong passage.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from fumikura.grounding.features import Claim, Features, coverage, features, holds_exact, with_number_words
+from fumikura.grounding.features import (
+    OTHER_LANGUAGE,
+    Claim,
+    Features,
+    coverage,
+    features,
+    missing_numbers,
+    with_number_words,
+)
+from fumikura.grounding.names import COMMON_LATIN, has_weekday
+from fumikura.grounding.windows import Windows
 from fumikura.records import Passage
 
 SUPPORT_THRESHOLD = 0.5
@@ -17,7 +29,9 @@ MARK_TOLERANCE = 0.2  # the model's own choice stands while no passage holds thi
 QUESTION_SHARE = 0.05  # breaks ties: of two passages with the same 26名, the one that is about the question
 MOST_PASSAGES = 3  # for one sentence that joins several
 LEAST_GAIN = 0.15  # of the claim, by a further passage
-OTHER_LANGUAGE = 0.3  # less Japanese than this on one side only: words cannot be compared
+FOREIGN_SHARE = 0.15  # of Japanese letters: code under a Japanese heading has more, an English note less
+
+_BLANK = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +40,15 @@ class Evidence:
 
     passage: Passage
     features: Features
+    spaceless: str  # names are written with and without a blank
+    windows: Windows
 
 
 def evidence_of(passage: Passage) -> Evidence:
     """Return the passage with its features."""
     parts = (passage.title, *passage.heading_path, passage.date or "", passage.lead, passage.text)
-    return Evidence(passage, with_number_words(features("\n".join(part for part in parts if part))))
+    found = with_number_words(features("\n".join(part for part in parts if part)))
+    return Evidence(passage, found, _BLANK.sub("", found.text), Windows(passage))
 
 
 def supporting(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence], question: Claim) -> tuple[int, ...]:
@@ -39,14 +56,12 @@ def supporting(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence]
 
     The passages that the model marked are kept while they support it; else the best one, else the fewest together.
     """
-    if wanted.is_empty:
+    if wanted.is_empty or _invents_names(wanted, evidence, question):
         return ()
-    foreign = tuple(one for one in evidence if _other_language(wanted, one.features))
-    own = tuple(one for one in evidence if not _other_language(wanted, one.features))
     return (
-        _single(wanted, marks, own, question)
-        or _together(wanted, marks, own)
-        or _across_languages(wanted, marks, foreign)
+        _single(wanted, marks, evidence, question)
+        or _together(wanted, marks, evidence)
+        or _across_languages(wanted, marks, evidence, question)
     )
 
 
@@ -55,7 +70,7 @@ def _single(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence], q
     scores: dict[int, float] = {}
     for one in evidence:
         share = coverage(wanted, (one.features,))
-        if share >= SUPPORT_THRESHOLD and holds_exact(wanted, (one.features,)):
+        if share >= SUPPORT_THRESHOLD and _holds_exact(wanted, (one,)):
             scores[one.passage.n] = share + QUESTION_SHARE * coverage(question, (one.features,))
     if not scores:
         return ()
@@ -76,28 +91,69 @@ def _together(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence])
             break
         chosen.append(best[2])
         held += best[0]
-    found = _features(chosen)
-    if held < SUPPORT_THRESHOLD or not holds_exact(wanted, found):
+    if held < SUPPORT_THRESHOLD or not _holds_exact(wanted, chosen):
         return ()
     return tuple(one.passage.n for one in chosen)
 
 
-def _across_languages(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence]) -> tuple[int, ...]:
-    """Trust the model's mark where words cannot be compared, as long as every number is found.
+def _across_languages(
+    wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence], question: Claim
+) -> tuple[int, ...]:
+    """Support a claim by passages of another language only, where words cannot be compared.
 
-    Without a mark: the passage that shares numbers or names, or the only one given.
+    Numbers, weekdays and addresses must be found, and one number, Latin name or address must tie the two. Without
+    one the model's mark is trusted, if the question explains why it answers in this language.
     """
-    fitting = [one for one in evidence if holds_exact(wanted, (one.features,))]
-    marked = tuple(one.passage.n for one in fitting if one.passage.n in marks)
-    if marked or not fitting:
+    if not wanted.words or not evidence or not all(_is_foreign(wanted, one.features) for one in evidence):
+        return ()
+    fitting = [one for one in evidence if _holds_facts(wanted, (one,)) and not missing_numbers(wanted, (one.features,))]
+    tied = [one for one in fitting if wanted.numbers or wanted.addresses or _shares_name(wanted, one.features)]
+    marked = tuple(n for n in marks if n in {one.passage.n for one in tied})
+    if marked:
         return marked
-    best = max(fitting, key=lambda one: coverage(wanted, (one.features,)))
-    return (best.passage.n,) if len(evidence) == 1 or coverage(wanted, (best.features,)) > 0 else ()
+    if tied:
+        return (max(tied, key=lambda one: coverage(wanted, (one.features,))).passage.n,)
+    if not question.words or _is_latin(question) != _is_latin(wanted):
+        return ()
+    return tuple(n for n in marks if n in {one.passage.n for one in fitting})
+
+
+def _holds_exact(wanted: Claim, evidence: Sequence[Evidence]) -> bool:
+    """Whether every number of the claim is said of the same thing, and every name, weekday and address occurs."""
+    return (
+        _holds_facts(wanted, evidence)
+        and all(any(name in one.spaceless for one in evidence) for name in wanted.names)
+        and (_is_latin(wanted) or all(any(word in one.features.words for one in evidence) for word in wanted.latin))
+        and all(any(one.windows.hold(wanted, subject) for one in evidence) for subject in wanted.subjects)
+    )
+
+
+def _holds_facts(wanted: Claim, evidence: Sequence[Evidence]) -> bool:
+    """Whether weekdays and addresses occur: a link that no source holds may carry words out."""
+    return all(any(address in one.features.text for one in evidence) for address in wanted.addresses) and all(
+        any(has_weekday(one.features.text, day) for one in evidence) for day in wanted.weekdays
+    )
+
+
+def _invents_names(wanted: Claim, evidence: Sequence[Evidence], question: Claim) -> bool:
+    """Whether an English sentence names someone of whom neither the passages nor the question speak."""
+    return any(
+        name not in question.words and not any(name in one.features.words for one in evidence)
+        for name in wanted.capitals
+    )
+
+
+def _shares_name(wanted: Claim, held: Features) -> bool:
+    return any(len(word) > 1 and word not in COMMON_LATIN and word in held.words for word in wanted.latin)
+
+
+def _is_latin(wanted: Claim) -> bool:
+    return wanted.japanese_share < OTHER_LANGUAGE
+
+
+def _is_foreign(wanted: Claim, held: Features) -> bool:
+    return _is_latin(wanted) == (held.japanese_share >= FOREIGN_SHARE)
 
 
 def _features(evidence: Sequence[Evidence]) -> tuple[Features, ...]:
     return tuple(one.features for one in evidence)
-
-
-def _other_language(wanted: Claim, held: Features) -> bool:
-    return (wanted.japanese_share < OTHER_LANGUAGE) != (held.japanese_share < OTHER_LANGUAGE)

@@ -17,6 +17,10 @@ from fumikura.records import Citation, Passage
 Kind = Literal["supported", "mixed", "refusal", "frame", "unsupported"]
 
 _CLAUSE_END = re.compile(r"(?<=[いすたんだ])(?:が|けれども?|けど|ものの)、|,? (?:but|however|although|though),? ")
+_APOLOGY = re.compile(
+    r"申し訳|恐れ入り|恐縮|すみません|すいません|ごめん|残念|お詫び|\b(?:sorry|apolog\w+|unfortunately|afraid|regret)\b",
+    re.IGNORECASE,
+)
 _GENERAL = re.compile(
     r"一般的?に|通常は|私の知識|常識|よく知られて|generally|typically|in general|commonly known|my (?:own )?knowledge",
     re.IGNORECASE,
@@ -77,7 +81,11 @@ class SentenceJudge:
         """Keep what else the sentence says only where a passage supports it (資料にありませんが、一般的には…)."""
         clauses = [clause for clause in _CLAUSE_END.split(sentence.text) if clause]
         refusing = [clause for clause in clauses if is_refusal(clause)] or clauses[:1]
-        others = [clause for clause in clauses if clause not in refusing and not claim(clause, self._asked).is_empty]
+        others = [
+            clause
+            for clause in clauses
+            if clause not in refusing and not _APOLOGY.search(clause) and not claim(clause, self._asked).is_empty
+        ]
         cited = [() if is_general(clause) else self._cite(clause, _numbers(sentence)) for clause in others]
         if others and all(cited):
             found = _supported([sentence.text], [tuple(one for citations in cited for one in citations)])

@@ -7,7 +7,7 @@ Its HNSW graph is approximate (recall@20 0.998 at 100,000 vectors).
 import hashlib
 import threading
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,10 +84,7 @@ class ChromaIndex:
     def _current(self, notebook: str) -> _Collection:
         current = self._collections.get(notebook, _Collection())
         if not in_step(self._reader, notebook, current.space, current.revision):
-            old, current = current, self._synchronised(notebook)
-            if old.collection is not None and old.space != current.space:
-                self._client.delete_collection(_name(notebook, old.space))
-            self._collections[notebook] = current
+            current = self._collections[notebook] = self._synchronised(notebook)
         return current
 
     def _synchronised(self, notebook: str) -> _Collection:
@@ -105,8 +102,21 @@ class ChromaIndex:
             client.delete_collection(_name(notebook, space))
             collection = None
         # If the space changed meanwhile, -1 makes the next search look again.
-        revision = change.revision if change.space == space else -1
+        revision = -1
+        if change.space == space:
+            revision = change.revision
+            self._delete_others(notebook, space)
         return _Collection(space, revision, len(first[0]) if len(first) else 0, collection)
+
+    def _delete_others(self, notebook: str, space: str) -> None:
+        """Delete this notebook's collections of older recipes, whichever process made them."""
+        prefix, present = _prefix(notebook, space), _name(notebook, space)
+        # Listed in one go and deleted afterwards: a page would move when one before it is deleted.
+        names = [found.name for found in self._client.list_collections(limit=self._client.count_collections())]
+        for name in names:
+            if name.startswith(prefix) and name != present:
+                with suppress(self._chromadb.errors.NotFoundError):  # another process was quicker
+                    self._client.delete_collection(name)
 
     def _connected(self) -> Any:  # noqa: ANN401
         if self._client is None:
@@ -156,9 +166,18 @@ class ChromaIndex:
                 server._session.close()  # chromadb 1.5 leaves the sockets of its HTTP clients open
 
 
+def _prefix(notebook: str, space: str) -> str:
+    """Return what the names of this notebook's collections share: stores may share one server."""
+    store_id = space.partition(" ")[0]
+    return f"fumikura-{_key(store_id + ' ' + notebook)}-"
+
+
 def _name(notebook: str, space: str) -> str:
-    key = hashlib.sha256(f"{notebook}\0{space}".encode()).hexdigest()
-    return f"fumikura-{key[:40]}"
+    return _prefix(notebook, space) + _key(space)
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
 def _update(collection: Any, batch_size: int, change: Difference, new: VectorRows) -> None:  # noqa: ANN401  see above

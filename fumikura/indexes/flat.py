@@ -10,6 +10,7 @@ import threading
 import zipfile
 import zlib
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -83,8 +84,11 @@ class FaissIndex:
         flat = self._flats.get(notebook) or self._load(notebook)
         if not in_step(self._reader, notebook, flat.space, flat.revision):
             change = difference(self._reader, notebook, flat.space, flat.ids)
-            if len(change.removed) or len(change.added):
+            differs = len(change.removed) or len(change.added)
+            if differs:
                 flat = self._changed(notebook, flat, change)
+            # Also without a difference: another process may have saved what has been removed since.
+            if differs or flat.revision >= 0:
                 self._save(notebook, flat)
             flat.space, flat.revision = change.space, change.revision
         self._flats[notebook] = flat
@@ -110,20 +114,26 @@ class FaissIndex:
 
     def _load(self, notebook: str) -> _Flat:
         """Return what the file holds, or an empty index when it cannot be used: the store then fills it."""
+        path = self._path(notebook)
         try:
             # Opened here: np.load leaves a file open that turns out to be damaged.
-            with self._path(notebook).open("rb") as file, np.load(file, allow_pickle=False) as saved:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
                 flat = _Flat(str(saved["space"]), -1, saved["ids"], saved["sources"])
                 flat.index = self._faiss.deserialize_index(saved["index"])
             _check_ids(self._faiss.vector_to_array(flat.index.id_map), flat)
             return flat
         except UNUSABLE:
+            # Deleted: in a notebook emptied since, nothing would replace the vectors that it may still hold.
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
             return _Flat()
 
     def _save(self, notebook: str, flat: _Flat) -> None:
         """Replace the file in one step, so that a crash leaves the old one or the new one; no rows, no file."""
         path = self._path(notebook)
         try:
+            for left in self._folder.glob(f"{path.stem}.*.tmp"):  # by a process killed while it saved
+                left.unlink(missing_ok=True)
             if flat.index is None:
                 path.unlink(missing_ok=True)
             else:

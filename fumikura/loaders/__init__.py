@@ -5,7 +5,7 @@ how text is cut into chunks, where it is stored, or who asks.
 """
 
 from fumikura.loaders.decoding import Decoded, clean_text, decode
-from fumikura.loaders.files import FoundFile, find_files, read_file
+from fumikura.loaders.files import FoundFile, find_files, read_file, told_apart
 from fumikura.loaders.markdown import MarkdownLoader
 from fumikura.loaders.registry import LoaderRegistry
 from fumikura.loaders.sections import MAX_SECTION_CHARACTERS, Outline, build_sections
@@ -24,4 +24,5 @@ __all__ = [
     "decode",
     "find_files",
     "read_file",
+    "told_apart",
 ]

@@ -38,6 +38,10 @@ class MarkdownLoader:
             notices=front.notices,
         )
 
+    def sections_of(self, text: str) -> tuple[Section, ...]:
+        """Return the sections of an extracted text, from which the front matter is gone already."""
+        return _sections(text, list(self._blocks.read(text)))
+
 
 def _first_title(blocks: Iterable[MarkdownBlock]) -> str:
     return next((block.heading for block in blocks if block.level == 1 and block.heading), "")

@@ -5,7 +5,7 @@ from pathlib import PurePosixPath
 
 from fumikura.errors import UnreadableSource, UnsupportedSource
 from fumikura.protocols import Loader
-from fumikura.records import Source, SourceFile
+from fumikura.records import Section, Source, SourceFile
 
 
 class LoaderRegistry:
@@ -35,6 +35,13 @@ class LoaderRegistry:
             return self._fallback.load(file)
         except UnreadableSource as error:
             raise self._unsupported(file.name) from error
+
+    def sections_of(self, name: str, text: str) -> tuple[Section, ...]:
+        """Return the sections of a text that was read before, from a file of this name. Raises UnsupportedSource."""
+        loader = self._loaders.get(PurePosixPath(name).suffix.lower(), self._fallback)
+        if loader is None:
+            raise self._unsupported(name)
+        return loader.sections_of(text)
 
     def _unsupported(self, name: str) -> UnsupportedSource:
         known = " ".join(self.suffixes)

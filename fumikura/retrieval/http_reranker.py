@@ -6,13 +6,14 @@ from typing import Any, Literal
 
 import httpx2
 
-from fumikura.errors import BackendRefused, BackendReplyInvalid, BackendTimeout, BackendUnavailable
+from fumikura.backends import Json, Server, Words, ask
+from fumikura.errors import BackendReplyInvalid, BackendUnavailable, SettingsError
 
 RerankKind = Literal["jina", "tei"]
 
 
 class HttpReranker:
-    """Asks `url`/rerank. Proxies of the environment are not used: the texts go to that server only."""
+    """Asks `url`/rerank, and no other address: proxies of the environment are not used."""
 
     def __init__(
         self,
@@ -23,26 +24,37 @@ class HttpReranker:
         api_key: str | None = None,
         timeout_s: float = 30.0,
     ) -> None:
-        self._url = url.rstrip("/").removesuffix("/rerank") + "/rerank"
+        self._server = Server(
+            f"Reranker {model}".strip(),
+            url.rstrip("/").removesuffix("/rerank") + "/rerank",
+            start=Words("起動しているか、rerank.url を確かめてください。", "check that it runs and check rerank.url"),
+            model=Words("rerank.model を確かめてください。", "check rerank.model"),
+            shorten=Words("chunk.size を小さくしてください。", "make chunk.size smaller"),
+            check=Words(
+                f"rerank.url、rerank.model（{model!r}）、rerank.kind（{kind}）を確かめてください。",
+                f"check rerank.url, rerank.model ({model!r}) and rerank.kind ({kind})",
+            ),
+            api_key=api_key,
+        )
         self._model = model
         self._kind = kind
-        headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._client = httpx2.Client(headers=headers, timeout=timeout_s, trust_env=False)
+        self._limits = httpx2.Timeout(timeout_s)
 
     def rerank(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return one score for each text, higher is better.
-
-        Raises BackendUnavailable, BackendTimeout, BackendRefused and BackendReplyInvalid.
-        """
+        """Return one score for each text, higher is better. Raises BackendError."""
         if not texts:
             return []
-        return self._scores(self._post(self._request(query, list(texts))), len(texts))
+        kind = list if self._kind == "tei" else dict
+        try:
+            reply = ask(self._server, "POST", "", self._request(query, list(texts)), self._limits, kind)
+        except SettingsError as error:  # a wrong rerank.url costs the better order, not the search
+            raise BackendUnavailable(ja=error.ja, en=error.en) from error
+        return self._scores(reply, len(texts))
 
     def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        """Nothing to end: every request has a connection of its own."""
 
-    def _request(self, query: str, texts: list[str]) -> dict[str, Any]:
+    def _request(self, query: str, texts: list[str]) -> Json:
         if self._kind == "tei":
             return {"query": query, "texts": texts, "truncate": True}
         return {
@@ -53,37 +65,9 @@ class HttpReranker:
             "return_documents": False,
         }
 
-    def _post(self, request: dict[str, Any]) -> httpx2.Response:
-        try:
-            response = self._client.post(self._url, json=request)
-        except httpx2.TimeoutException as error:
-            raise BackendTimeout(
-                ja=f"リランカー {self._url} が時間内に応答しませんでした。",
-                en=f"The reranker {self._url} did not answer in time.",
-            ) from error
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise BackendUnavailable(
-                ja=f"リランカー {self._url} に接続できません。起動しているか、rerank.url を確かめてください。",
-                en=f"Cannot reach the reranker {self._url}: check that it runs and check rerank.url.",
-            ) from error
-        if response.status_code in (429, 502, 503):
-            raise BackendUnavailable(
-                ja=f"リランカー {self._url} は混雑中か準備中です (HTTP {response.status_code})。",
-                en=f"The reranker {self._url} is busy or not ready (HTTP {response.status_code}).",
-            )
-        if response.status_code != 200:
-            raise BackendRefused(
-                ja=f"リランカー {self._url} が要求を断りました (HTTP {response.status_code})。"
-                f"モデル名 {self._model!r} と rerank.kind を確かめてください。",
-                en=f"The reranker {self._url} refused the request (HTTP {response.status_code}): check the model name "
-                f"{self._model!r} and rerank.kind.",
-            )
-        return response
-
-    def _scores(self, response: httpx2.Response, text_count: int) -> list[float]:
+    def _scores(self, reply: Any, text_count: int) -> list[float]:  # noqa: ANN401 - as the server sent it
         name = "score" if self._kind == "tei" else "relevance_score"
         try:
-            reply = response.json()
             results = reply if self._kind == "tei" else reply["results"]
             scores = {int(result["index"]): float(result[name]) for result in results}
         except (ValueError, KeyError, TypeError) as error:
@@ -94,6 +78,6 @@ class HttpReranker:
 
     def _invalid(self) -> BackendReplyInvalid:
         return BackendReplyInvalid(
-            ja=f"リランカー {self._url} の応答が読めません。rerank.kind ({self._kind}) を確かめてください。",
-            en=f"Cannot read the reply of the reranker {self._url}: check that rerank.kind ({self._kind}) fits it.",
+            ja=f"{self._server.name} の応答に各文章の点数がありません。{self._server.check.ja}",
+            en=f"The reply of {self._server.name} lacks a score for each text: {self._server.check.en}",
         )

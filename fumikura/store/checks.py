@@ -8,8 +8,8 @@ from fumikura.store.notebooks import Tables
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """Something wrong or worth knowing, and what to do about it."""
+class Problem:
+    """Something wrong or worth knowing in the store; doctor makes a finding of it."""
 
     code: str
     count: int
@@ -50,37 +50,37 @@ COUNTS = {
 class Checks(Tables):
     """Checks that read everything: seconds on a large store."""
 
-    def check(self) -> list[Finding]:
-        """Return the findings, none when all is well. Raises StoreError only if nothing can be read at all."""
-        findings = self._integrity()
-        if findings:
-            return findings
+    def check(self) -> list[Problem]:
+        """Return the problems, none when all is well. Raises StoreError only if nothing can be read at all."""
+        problems = self._integrity()
+        if problems:
+            return problems
         with self._database.read() as connection:
-            findings = [finding for code in COUNTS if (finding := _counted(connection, code))]
+            problems = [problem for code in COUNTS if (problem := _counted(connection, code))]
             if self._keywords.stamped(connection) != self._keywords.recipe:
-                findings.append(
-                    Finding(
+                problems.append(
+                    Problem(
                         "keyword_recipe",
                         1,
                         ja="検索語の索引は別の版の辞書で作られています。索引を作り直してください。",
                         en="The keyword index was made with another dictionary version: rebuild it",
                     )
                 )
-        return findings + self._journal()
+        return problems + self._journal()
 
-    def _integrity(self) -> list[Finding]:
+    def _integrity(self) -> list[Problem]:
         try:
             with self._database.read() as connection:
                 rows = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(5)")]
             with self._database.write() as connection:
                 connection.execute("INSERT INTO keyword (keyword) VALUES ('integrity-check')")
         except StoreDamaged as error:
-            return [Finding("damaged", 1, error.ja, error.en)]
+            return [Problem("damaged", 1, error.ja, error.en)]
         if rows == ["ok"]:
             return []
         detail = "; ".join(rows)
         return [
-            Finding(
+            Problem(
                 "damaged",
                 len(rows),
                 ja=f"データベースが壊れています（{detail}）。バックアップから戻してください。",
@@ -88,12 +88,12 @@ class Checks(Tables):
             )
         ]
 
-    def _journal(self) -> list[Finding]:
+    def _journal(self) -> list[Problem]:
         mode = self._database.journal_mode
         if mode == "wal":
             return []
         return [
-            Finding(
+            Problem(
                 "journal",
                 1,
                 ja=f"WAL を使わずに動いています（{mode}）。書き込み中は検索が待たされます。",
@@ -102,7 +102,7 @@ class Checks(Tables):
         ]
 
 
-def _counted(connection: sqlite3.Connection, code: str) -> Finding | None:
+def _counted(connection: sqlite3.Connection, code: str) -> Problem | None:
     sql, ja, en = COUNTS[code]
     count = int(connection.execute(sql).fetchone()[0])
-    return Finding(code, count, ja.format(n=count), en.format(n=count)) if count else None
+    return Problem(code, count, ja.format(n=count), en.format(n=count)) if count else None

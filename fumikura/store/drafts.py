@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fumikura.errors import StoreError
+from fumikura.errors import SourceError
 from fumikura.records import Chunk, Section, Source
 from fumikura.store.texts import clean, content_sha256, nfc
 
@@ -69,7 +69,7 @@ class Draft:
 
 
 def make_draft(source: Source, chunks: Sequence[Chunk], chunk_recipe: str) -> Draft:
-    """Return the draft. Raises StoreError when sections leave gaps or a chunk lies outside its section."""
+    """Return the draft. Raises SourceError when sections leave gaps or a chunk lies outside its section."""
     source = _cleaned(source)
     _check_sections(source)
     cleaned = tuple(
@@ -131,8 +131,9 @@ def _check_chunk(source: Source, chunk: Chunk) -> None:
         raise _bad_offsets(source, chunk.start)
 
 
-def _bad_offsets(source: Source, position: int) -> StoreError:
-    return StoreError(
+def _bad_offsets(source: Source, position: int) -> SourceError:
+    # An error of this one file: the others of the same run are stored all the same.
+    return SourceError(
         ja=f"{source.name} の {position} 文字目で、節や断片の位置が本文と合いません。"
         "この資料名を添えて報告してください。",
         en=f"{source.name}: sections or chunks do not fit the text at character {position}; please report this",

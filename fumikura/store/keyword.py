@@ -108,11 +108,6 @@ class KeywordIndex:
         """
         connection.execute("INSERT INTO keyword (keyword) VALUES ('optimize')")
 
-    def clear(self, connection: sqlite3.Connection) -> None:
-        """Delete all rows, to be written again."""
-        connection.execute("DELETE FROM keyword")
-        connection.execute("DELETE FROM tokens")
-
     def search(
         self,
         connection: sqlite3.Connection,

@@ -86,18 +86,30 @@ class Sources(Tables):
         return self._set(notebook, source, "included", included)
 
     def rebuild_keywords(self) -> int:
-        """Write the keyword index anew with the present tokenizer; return the number of chunks."""
+        """Write the keyword index anew with the present tokenizer; return the number of chunks.
+
+        One transaction a source, so that others wait for none longer; broken off, it can be called again.
+        """
+        with self._database.read() as connection:
+            rows = connection.execute("SELECT id, notebook_id FROM sources ORDER BY id").fetchall()
+        count = sum(self._rebuild_source(row["id"], row["notebook_id"]) for row in rows)
         with self._database.write() as connection:
-            self._keywords.clear(connection)
-            count = 0
-            for row in connection.execute("SELECT id, notebook_id FROM sources ORDER BY id").fetchall():
-                chunks = chunk_contents(connection, "chunks.source_id = ?", [row["id"]])
-                ids = [chunk.chunk_id for chunk in chunks]
-                texts = [chunk.embed_text for chunk in chunks]
-                self._keywords.add(connection, ids, self._keywords.tokenize(row["notebook_id"], texts))
-                count += len(ids)
+            connection.execute("DELETE FROM keyword WHERE rowid NOT IN (SELECT id FROM chunks)")
             self._keywords.stamp(connection)
-            return count
+        return count
+
+    def _rebuild_source(self, row: int, notebook_id: int) -> int:
+        with self._database.read() as connection:
+            chunks = chunk_contents(connection, "chunks.source_id = ?", [row])
+        columns = self._keywords.tokenize(notebook_id, [chunk.embed_text for chunk in chunks])
+        ids = [chunk.chunk_id for chunk in chunks]
+        with self._database.write() as connection:
+            found = connection.execute("SELECT id FROM chunks WHERE source_id = ?", (row,)).fetchall()
+            if {chunk["id"] for chunk in found} != set(ids):
+                return 0  # removed, or replaced meanwhile by `put_source`, which found its words itself
+            self._keywords.remove(connection, row)
+            self._keywords.add(connection, ids, columns)
+            return len(ids)
 
     def _set(self, notebook: str, source: str, column: str, value: bool) -> SourceSummary:
         with self._database.write() as connection:

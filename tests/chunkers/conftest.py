@@ -21,6 +21,7 @@ class TopicEmbedder:
     query_prefix = ""
     document_prefix = ""
     max_tokens = 512
+    standout_cosine = None
     topics = ("港", "山", "市場", "学校")
     dimension = len(topics) + 1
 

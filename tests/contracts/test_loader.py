@@ -39,6 +39,12 @@ def test_sections_together_are_the_whole_text(loader, text):
         assert 0 < len(section.text) <= MAX_SECTION_CHARACTERS
 
 
+@pytest.mark.parametrize("text", [*TEXTS, "---\ntitle: 題\n---\n---\n鍵: 棚\n---\n\n本文\n", "﻿先頭の印"])
+def test_an_extracted_text_read_again_keeps_its_sections(loader, text):
+    source = load(loader, text.encode())
+    assert loader.sections_of(source.text) == source.sections
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_blocks_are_in_order_inside_their_section_and_hold_all_words(loader, text):
     source = load(loader, text.encode())

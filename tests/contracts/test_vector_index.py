@@ -214,6 +214,19 @@ def test_another_recipe_replaces_all_vectors(make_index, store):
         index.search("n", AXES[0], 9)
 
 
+def test_another_start_under_another_recipe_finds_the_new_vectors_only(make_index, store):
+    put(store, "n", "a.md", AXES[:2])
+    make_index().refresh("n")
+    store.use_recipe("other dimension=3")
+    store.remove_source("n", "a.md")
+    new = put(store, "n", "b.md", np.eye(3, dtype=np.float32)[:1])
+    index = make_index()
+    index.refresh("n")
+    assert ids_of(index, "n", np.eye(3, dtype=np.float32)[0], 9) == new
+    store.use_recipe(RECIPE)
+    assert index.search("n", AXES[0], 9) == []
+
+
 def test_a_later_start_finds_the_same(make_index, store):
     put(store, "n", "a.md", AXES)
     before = make_index().search("n", AXES[3], 5)

@@ -225,6 +225,9 @@ def rows(*vectors: object) -> bytes:
         (200, rows([1.0, 0.0], [float("inf"), 0.0]), BackendReplyInvalid, "infinity"),
         (200, b'{"error": {"message": "maximum context length is 512"}}', InputTooLong, "maximum context"),
         (404, b'{"error": "model \\"m\\" not found"}', BackendRefused, "not found"),
+        (404, b'{"error": "model \\"m\\" not found"}', BackendRefused, "set embedding.model"),
+        (401, b'{"error": "bad key"}', BackendRefused, "API key .*bad key"),
+        (413, b'{"error": "`inputs` must have less than 512 tokens. Given: 600"}', InputTooLong, "chunk.size smaller"),
         (429, b"slow down", BackendUnavailable, "slow down"),
     ],
 )
@@ -242,6 +245,12 @@ def test_rows_are_put_in_order_by_index() -> None:
 def test_ollama_reply_without_vectors_is_named() -> None:
     with replying(200, b'{"model": "m"}') as url, pytest.raises(BackendReplyInvalid, match="embedding model"):
         OllamaEmbedder(url, "m").embed_query("一")
+
+
+def test_ollama_without_the_model_names_the_command() -> None:
+    with replying(404, b'{"error": "model \\"bge-m3\\" not found, try pulling it first"}') as url:
+        with pytest.raises(BackendRefused, match=r"run `ollama pull bge-m3`"):
+            OllamaEmbedder(url, "bge-m3").embed_query("一")
 
 
 @pytest.mark.parametrize("url", ["127.0.0.1:11434", "http://[::1"])

@@ -1,7 +1,6 @@
 """A library over a fresh data folder: the real store, loaders, chunker, embedder and index; the model is scripted."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,7 +31,7 @@ def open_library(tmp_path: Path) -> Iterator[OpenLibrary]:
     def make(*answers: Script, preset: str | None = None, **environment: str) -> Library:
         library = Library.open(Places(SETTINGS, tmp_path / "data"), preset, environment)
         if answers:
-            library = replace(library, generator=ScriptedGenerator(answers))
+            library.generator = ScriptedGenerator(answers)
         opened.append(library)
         return library
 

@@ -15,7 +15,11 @@ from fumikura.models import ModelStore
 pytestmark = pytest.mark.live
 
 REPOSITORY = Path(__file__).parents[2]
-NO_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up 2>/dev/null; exec "$@"', "sh"]
+# A network namespace of its own, in which only the loopback interface is brought up (SIOCSIFFLAGS).
+LOOPBACK_UP = """import fcntl, os, socket, struct, sys
+fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 0x41))
+os.execvp(sys.argv[1], sys.argv[1:])"""
+NO_NETWORK = ["unshare", "--net", sys.executable, "-c", LOOPBACK_UP]
 Run = Callable[..., dict[str, object]]
 
 

@@ -77,7 +77,9 @@ def test_c093_error_in_mid_stream_keeps_the_text(make, question, stub: StubServe
     text, usage = answer(make(), question)
     assert text == "開館は九時で、閉館は"
     assert usage.finish == "broken_off"
-    assert "an error was encountered" in usage.error
+    japanese, english = usage.error.split(" / ")
+    assert "エラーを返しました" in japanese and "answered with an error" in english
+    assert "an error was encountered" in japanese and "an error was encountered" in english
 
 
 def test_c093_dropped_connection_keeps_the_text(make, question, stub: StubServer, cases: Path) -> None:

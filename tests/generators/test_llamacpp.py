@@ -108,6 +108,21 @@ def test_child_that_never_gets_ready_is_ended(make) -> None:
         make("hang", start_timeout_s=0.5).context_tokens()
 
 
+def test_child_whose_program_is_missing_says_so(tmp_path: Path) -> None:
+    options = LlamaCppOptions(child_command=(str(tmp_path / "python9"), "-m", "child"))
+    with pytest.raises(BackendUnavailable, match=r"python9 \(No such file or directory\): check") as caught:
+        LlamaCppGenerator("tiny", lambda: tmp_path / "tiny.gguf", options).context_tokens()
+    assert "始められません" in caught.value.ja
+
+
+@pytest.mark.parametrize("full", [False, True], ids=["folder that cannot be made", "full disk"])
+def test_log_that_cannot_be_written_does_not_stop_the_model(make, tmp_path: Path, full: bool) -> None:
+    (tmp_path / "file").touch()
+    log = Path("/dev/full") if full else tmp_path / "file" / "llamacpp.log"
+    generator = make("chatty", log_path=log, start_timeout_s=20)
+    assert "".join(piece for piece in generator.generate(QUESTION, 10) if isinstance(piece, str))
+
+
 def test_crash_in_mid_answer_is_named_and_the_next_question_answered(make) -> None:
     generator = make()
     list(generator.generate(QUESTION, 10))
@@ -118,6 +133,7 @@ def test_crash_in_mid_answer_is_named_and_the_next_question_answered(make) -> No
     assert received[0] == "一、"
     assert received[-1].finish == "broken_off"
     assert "SIGKILL" in received[-1].error and "メモリ" in received[-1].error
+    assert "lack of memory" in received[-1].error, "in both languages"
     assert [*generator.generate(QUESTION, 10)][:2] == ["開館は", "九時です。[1]"]
 
 

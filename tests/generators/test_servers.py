@@ -18,11 +18,19 @@ from fumikura.errors import (
     InputTooLong,
     SettingsError,
 )
-from fumikura.generators import EchoGenerator, OllamaGenerator, OpenAIGenerator, ScriptedGenerator, Timeouts
+from fumikura.generators import (
+    EchoGenerator,
+    LlamaCppOptions,
+    OllamaGenerator,
+    OpenAIGenerator,
+    ScriptedGenerator,
+    Timeouts,
+)
 from fumikura.generators.exchange import split_lines
 from fumikura.generators.messages import wire_messages
 from fumikura.generators.token_estimate import TokenEstimate, text_tokens
 from fumikura.records import Message, Usage
+from fumikura.settings import LlmSettings
 
 QUESTION = [Message("user", "開館は何時ですか？")]
 
@@ -216,6 +224,15 @@ def test_slow_small_requests_time_out(stub: StubServer) -> None:
     generator = OllamaGenerator(stub.url, "stub", timeouts=Timeouts(1, 0.2, 0.2))
     with pytest.raises(BackendTimeout):
         list(generator.generate(QUESTION, 5))
+
+
+def test_defaults_are_those_of_the_settings(stub: StubServer) -> None:
+    llm = LlmSettings()
+    assert Timeouts() == Timeouts(llm.connect_s, llm.first_token_s, llm.idle_s)
+    held = LlamaCppOptions()
+    assert (held.context_tokens, held.idle_unload_s) == (llm.context_tokens, llm.idle_unload_s)
+    stub.options.ctx = 100_000
+    assert OllamaGenerator(stub.url, "stub").context_tokens() == llm.context_tokens
 
 
 def test_pull_reports_progress_and_success() -> None:

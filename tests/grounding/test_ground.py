@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from fumikura.errors import BackendReplyInvalid
-from fumikura.grounding import ground, looks_chinese
+from fumikura.grounding import ground, looks_chinese, refused
 
 REFUSED = "資料にありません。"
 
@@ -68,9 +68,12 @@ class TestRefusals:
         assert grounded.unsupported == ("一般的に富士山は標高が高い。",)
 
     def test_an_english_question_gets_an_english_sentence_too(self, library):
-        grounded = ground("The sources do not mention it.", library, question="How high is Mount Fuji?")
-        assert grounded.text == f"{REFUSED} Not in the sources."
-        assert grounded.citations == ()
+        for question in ("How high is Mount Fuji?", "Where is the café key?"):
+            grounded = ground("The sources do not mention it.", library, question=question, language="en")
+            assert grounded.text == f"{REFUSED} Not in the sources."
+            assert grounded.citations == ()
+            assert refused(question, language="en").text == grounded.text
+            assert refused(question).text == REFUSED
 
     @pytest.mark.parametrize(
         "answer",

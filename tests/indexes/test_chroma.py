@@ -79,3 +79,46 @@ def test_rows_go_in_batches_that_the_server_takes(notebook, tmp_path, monkeypatc
     notebook.store.remove_source("n", "a.md")
     assert len(index.search("n", AXES[0], 99)) == 12
     index.close()
+
+
+def held_ids(index: ChromaIndex) -> list[str]:
+    """Every id in every collection of the folder, whoever made it."""
+    return [row for collection in index._client.list_collections() for row in collection.get(include=[])["ids"]]
+
+
+def test_what_another_process_indexed_under_an_older_recipe_goes_with_its_text(notebook, tmp_path):
+    notebook.put("a.md", AXES)
+    notebook.put("b.md", AXES[:1])
+    first = ChromaIndex(notebook.store, folder=tmp_path / "chroma")
+    first.refresh("n")
+    first.close()
+    notebook.store.use_recipe("other dimension=4")
+    notebook.store.remove_source("n", "a.md")
+    later = ChromaIndex(notebook.store, folder=tmp_path / "chroma")
+    later.refresh("n")
+    assert held_ids(later) == []
+    notebook.store.use_recipe("miniature dimension=4")
+    later.refresh("n")
+    assert held_ids(later) == [str(row) for row in notebook.store.vector_ids("n")]
+    later.close()
+
+
+def test_collections_of_other_notebooks_other_stores_and_other_programs_stay(notebook, tmp_path):
+    notebook.put("a.md", AXES)
+    index = ChromaIndex(notebook.store, folder=tmp_path / "chroma")
+    index.refresh("n")
+    client = index._client
+    foreign = client.create_collection("fumikura-of-someone-else", embedding_function=None)
+    foreign.add(ids=["1"], embeddings=AXES[:1])
+    notebook.store.backup(tmp_path / "copy.db")
+    copy = type(notebook.store)(tmp_path / "copy.db", notebook.store._keywords._analyzer)
+    sharing = ChromaIndex(copy, folder=tmp_path / "chroma")
+    sharing.refresh("n")
+    notebook.store.use_recipe("other dimension=4")
+    notebook.put("b.md", AXES[:2])
+    index.refresh("n")
+    counts = sorted(collection.count() for collection in index._client.list_collections())
+    assert counts == [1, 2, 4]
+    copy.close()
+    sharing.close()
+    index.close()

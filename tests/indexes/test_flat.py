@@ -119,6 +119,49 @@ def test_a_deletion_reaches_the_file(saved, notebook, folder):
     assert list(folder.iterdir()) == []
 
 
+def held_ids(folder):
+    """Every id in every file of the folder, whoever wrote it."""
+    found = []
+    for path in folder.iterdir():
+        with np.load(path) as file:
+            found += file["ids"].tolist()
+    return found
+
+
+def test_what_another_process_indexed_under_an_older_recipe_goes_with_its_text(saved, notebook, folder):
+    notebook.store.use_recipe("other dimension=4")
+    notebook.store.remove_source("n", "0.md")
+    index = FaissIndex(notebook.store, folder)
+    index.refresh("n")
+    assert held_ids(folder) == []
+    notebook.put("new.md", AXES[:1])
+    index.refresh("n")
+    assert held_ids(folder) == notebook.store.vector_ids("n").tolist() and len(held_ids(folder)) == 1
+
+
+def test_what_another_process_saved_meanwhile_goes_with_its_text(notebook, folder):
+    index = FaissIndex(notebook.store, folder)
+    notebook.put("a.md", AXES[:1])
+    index.refresh("n")
+    notebook.put("b.md", AXES[1:])
+    FaissIndex(notebook.store, folder).refresh("n")
+    assert len(held_ids(folder)) == 4
+    notebook.store.remove_source("n", "b.md")
+    index.refresh("n")
+    assert held_ids(folder) == notebook.store.vector_ids("n").tolist()
+
+
+def test_a_damaged_file_and_a_half_written_one_do_not_outlive_their_texts(saved, notebook, folder):
+    saved.write_bytes(saved.read_bytes()[:-100])
+    saved.with_suffix(".4711.tmp").write_bytes(b"left by a killed process")
+    notebook.store.remove_notebook("n")
+    index = FaissIndex(notebook.store, folder)
+    index.refresh("n")
+    notebook.put("new.md", AXES[:1])
+    index.refresh("n")
+    assert [path.name for path in folder.iterdir()] == [saved.name] and len(held_ids(folder)) == 1
+
+
 def test_a_folder_that_cannot_be_written_costs_no_answer(notebook, folder, caplog):
     folder.write_text("a file where the folder should be")
     notebook.put("a.md", AXES)

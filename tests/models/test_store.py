@@ -1,14 +1,17 @@
 """Fetching, resuming, refusing and remembering model files."""
 
+import errno
 import os
 import resource
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from fumikura.errors import DownloadFailed, ModelCorrupt, ModelMissing, SettingsError
+from fumikura.errors import DownloadFailed, ModelCorrupt, ModelFileError, ModelMissing, SettingsError
 from fumikura.models import FetchProgress, ModelStore, Registry, load_registry
 
 NAME = "tiny-model"
@@ -192,18 +195,24 @@ def test_complete_partial_file_needs_no_network(registry: Registry, tmp_path: Pa
         (store.folder / "tiny.gguf").unlink()
 
 
-def test_disk_that_fills_up_in_this_process(store: ModelStore, hub) -> None:
-    target = store.folder / "tiny.gguf"
-    store.folder.mkdir()
+@contextmanager
+def disk_full_after(size_bytes: int) -> Iterator[None]:
+    """No file of this process may grow beyond that size."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     previous = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (1500, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
     try:
-        with pytest.raises(DownloadFailed, match="Not enough disk space"):
-            store.fetch(NAME, source="hub")
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, previous)
+
+
+def test_disk_that_fills_up_in_this_process(store: ModelStore, hub) -> None:
+    target = store.folder / "tiny.gguf"
+    store.folder.mkdir()
+    with disk_full_after(1500), pytest.raises(DownloadFailed, match="Not enough disk space"):
+        store.fetch(NAME, source="hub")
     assert not target.exists()
     assert state(store) == "partial"
     assert store.fetch(NAME).read_bytes() == hub.content
@@ -221,6 +230,58 @@ def test_second_fetch_at_the_same_time_is_refused(store: ModelStore, registry: R
 
     assert store.fetch(NAME, fetch_too).read_bytes() == hub.content
     assert "Another process is fetching" in refused[0]
+
+
+def told(error: ModelFileError) -> str:
+    """The message, which must name a way out in both languages."""
+    assert "check" in error.en and "確かめ" in error.ja
+    return error.en
+
+
+def test_folder_that_cannot_be_made_is_told_with_what_to_do(registry: Registry, tmp_path: Path, hub) -> None:
+    (tmp_path / "file").touch()
+    store = ModelStore(tmp_path / "file" / "models", registry, hub_url=hub.url)
+    assert state(store) == "missing"
+    with pytest.raises(DownloadFailed, match=r"Not a directory.*paths\.models") as caught:
+        store.fetch(NAME)
+    assert str(tmp_path / "file") in told(caught.value)
+    assert hub.ranges == []
+
+
+@pytest.mark.parametrize("name", [".fetch.lock", "tiny.gguf.part"])
+def test_file_that_cannot_be_written_is_named(store: ModelStore, name: str) -> None:
+    (store.folder / name).mkdir(parents=True)
+    with pytest.raises(DownloadFailed, match="Is a directory") as caught:
+        store.fetch(NAME, source="hub")
+    assert name in told(caught.value)
+
+
+def test_model_file_that_cannot_be_read_is_named(store: ModelStore) -> None:
+    (store.folder / "tiny.gguf").mkdir(parents=True)
+    with pytest.raises(ModelFileError, match=r"Cannot read .*tiny\.gguf \(Is a directory\)") as caught:
+        store.path(NAME)
+    told(caught.value)
+
+
+@pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
+def test_disk_that_refuses_at_the_end_is_told(store: ModelStore, monkeypatch, code: int) -> None:
+    def refuse(source: Path, target: Path) -> None:
+        raise OSError(code, os.strerror(code), str(target))
+
+    with monkeypatch.context() as broken, pytest.raises(DownloadFailed, match=os.strerror(code)) as caught:
+        broken.setattr(os, "replace", refuse)
+        store.fetch(NAME)
+    assert "resumes" in told(caught.value)
+    assert store.fetch(NAME).exists()
+
+
+def test_disk_too_full_for_the_stamp_does_not_hide_a_good_file(store: ModelStore, registry: Registry, hub) -> None:
+    store.folder.mkdir()
+    (store.folder / "tiny.gguf").write_bytes(hub.content)
+    with disk_full_after(10):
+        assert store.path(NAME).read_bytes() == hub.content
+    assert state(store) == "verified"
+    assert state(ModelStore(store.folder, registry)) == "present", "hashed again at the next start"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

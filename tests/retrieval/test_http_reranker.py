@@ -50,6 +50,30 @@ def test_an_error_status_says_what_to_check(rerank_server, reranker, status, err
 
 
 @pytest.mark.parametrize(
+    ("status", "error", "advice"),
+    [
+        (401, BackendRefused, "API key"),
+        (403, BackendRefused, "API key"),
+        (504, BackendUnavailable, "try again"),
+        (500, BackendRefused, "cross-1.*rerank"),
+    ],
+)
+def test_the_servers_own_text_is_shown(rerank_server, reranker, status, error, advice):
+    rerank_server.status = status
+    rerank_server.reply = lambda request: {"error": {"message": "no room on the GPU"}}
+    with pytest.raises(error, match=advice) as caught:
+        reranker().rerank("鍵は？", ["鍵"])
+    assert "no room on the GPU" in caught.value.en
+    assert "no room on the GPU" in caught.value.ja
+
+
+@pytest.mark.parametrize("url", ["127.0.0.1:8080", "http://[::1"])
+def test_a_url_that_is_none_costs_the_order_and_not_the_search(url):
+    with pytest.raises(BackendUnavailable, match="URL of Reranker cross-1 is not valid"):
+        HttpReranker(url, "cross-1").rerank("鍵は？", ["鍵"])
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         b"<html>",

@@ -19,6 +19,7 @@ class Down:
     query_prefix: str = ""
     document_prefix: str = ""
     max_tokens: int = 512
+    standout_cosine: float | None = None
     dimension: int = 256
     asked: list[str] = field(default_factory=list)
 

@@ -22,7 +22,7 @@ def filled(store, make_source, vectors_of):
     return store
 
 
-def test_a_sound_store_has_no_findings(filled):
+def test_a_sound_store_has_no_problems(filled):
     assert filled.check() == []
 
 
@@ -37,8 +37,8 @@ def test_a_sound_store_has_no_findings(filled):
 )
 def test_tables_that_disagree_are_found_with_a_remedy(filled, path, statement, code):
     break_by(path, statement)
-    finding = next(finding for finding in filled.check() if finding.code == code)
-    assert finding.count >= 1 and str(finding.count) in finding.en and str(finding.count) in finding.ja
+    problem = next(problem for problem in filled.check() if problem.code == code)
+    assert problem.count >= 1 and str(problem.count) in problem.en and str(problem.count) in problem.ja
 
 
 def test_overwritten_pages_are_found(filled, path, analyzer):
@@ -48,9 +48,9 @@ def test_overwritten_pages_are_found(filled, path, analyzer):
     content[len(content) // 2 : len(content) // 2 + 8192] = b"\xff" * 8192
     path.write_bytes(content)
     damaged = Store(path, analyzer)
-    (finding,) = damaged.check()
+    (problem,) = damaged.check()
     damaged.close()
-    assert finding.code == "damaged" and "バックアップ" in finding.ja
+    assert problem.code == "damaged" and "バックアップ" in problem.ja
 
 
 def test_a_backup_is_a_whole_store_with_an_identity_of_its_own(filled, tmp_path, analyzer):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from fumikura.errors import BackendReplyInvalid, Conflict, IndexMismatch, NotFound, StoreError
+from fumikura.errors import BackendReplyInvalid, Conflict, IndexMismatch, NotFound, SourceError
 from fumikura.records import Chunk, Section
 from fumikura.store import content_sha256
 
@@ -111,7 +111,7 @@ def test_a_source_without_text_is_listed_as_such(store, make_source):
 )
 def test_chunks_outside_their_section_are_refused(store, make_source, chunk):
     source, _ = make_source("a.md", "本文です。")
-    with pytest.raises(StoreError, match="a.md"):
+    with pytest.raises(SourceError, match="a.md"):
         store.put_source("n", source, [chunk], "c")
     assert store.sources("n") == []
 
@@ -123,7 +123,7 @@ def test_chunks_outside_their_section_are_refused(store, make_source, chunk):
 )
 def test_sections_must_cover_the_text(store, make_source, sections):
     source, _ = make_source("a.md", "本文です。")
-    with pytest.raises(StoreError, match="please report"):
+    with pytest.raises(SourceError, match="please report"):
         store.put_source("n", replace(source, sections=sections), [], "c")
 
 
