@@ -50,14 +50,14 @@ class TimedEmbedder:
 
 
 class Marks:
-    """A progress callback that notes when the last file was split, that is: searchable by keyword."""
+    """A progress callback that notes when the last file was first split, that is: searchable by keyword."""
 
     def __init__(self) -> None:
         self.split_at = 0.0
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Note the time of the last step of "split"."""
-        if stage == "split" and done == total:
+        if stage == "split" and done == total and not self.split_at:
             self.split_at = time.perf_counter()
 
 

@@ -92,7 +92,11 @@ class Answering:
 
     def _is_nothing_there(self, question: Question, found: SearchResult) -> bool:
         counts = self.store.term_document_counts(self.notebook, content_words(question.text))
-        return nothing_there(counts, found.hits, self.standout_cosine)
+        all_given = self._passage_count() <= len(found.hits)
+        return nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
+
+    def _passage_count(self) -> int:
+        return sum(source.chunk_count for source in self.store.sources(self.notebook))
 
     def _draft(self, question: Question, hits: Sequence[Hit]) -> Steps[str, None, _Draft]:
         """Ask with all hits; if the server finds that too long after all, once more with half of them."""
@@ -144,7 +148,7 @@ class Answering:
         )
 
     def _what_was_searched(self, found: SearchResult, language: Language) -> str:
-        total = sum(source.chunk_count for source in self.store.sources(self.notebook))
+        total = self._passage_count()
         if language == "ja":
             return (
                 f"全{total}箇所のうち、近い{len(found.hits)}箇所を検索しました。"

@@ -11,12 +11,14 @@ from fumikura.grounding.names import (
     analyzer,
     capitalised,
     denied,
+    has_weekday,
+    is_weekday,
     latin_names,
     names,
     nouns,
     weekdays,
 )
-from fumikura.grounding.quantities import Subject, plain, quantities, subjects
+from fumikura.grounding.quantities import Subject, plain, quantities, subjects, with_clock
 from fumikura.japanese import normalize
 
 WORD_WEIGHT_LIMIT = 4  # a long name counts at most as much as four characters
@@ -33,7 +35,7 @@ STOP_WORDS = frozenset(
     "いいえ 以下 以上 次 通り よう 様 御 ご お さん つ 資料 出典 記載 情報 内容 回答 答え "
     "答える 質問 示す 述べる 書く 関する 対する とる と言う 中 上 下記 上記 何 何れ 何時 いつ "
     "どこ 何処 誰 どれ どの どう どんな どちら 何故 なぜ 幾ら 幾つ 何人 何曜 教える 教え 知る "
-    "下さい 説明 分かる 遣る 申し訳 恐れる 入る 恐縮 残念 済む 御免".split()
+    "下さい 説明 分かる 遣る 申し訳 恐縮 残念 御免".split()
 )
 ENGLISH_STOP_WORDS = frozenset(
     "a an the of in on at to for from by with and or but as is are was were be been it its this that these those there "
@@ -43,6 +45,7 @@ ENGLISH_STOP_WORDS = frozenset(
 )
 
 _LATIN = re.compile(r"[a-zà-öø-ÿ]+(?:'[a-z]+)?")
+_BLANK = re.compile(r"\s+")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _MEASURE = re.compile(r"(\d+(?:\.\d+)?) ?([^\W\d_]?)")
 _SAME_UNIT = str.maketrans("人方才つ頁", "名名歳個ペ")
@@ -75,14 +78,18 @@ class Features:
             return 1.0
         if _LATIN.fullmatch(word):
             return 1.0 if len(word) > 3 and any(_same_stem(word, other) for other in self.words) else 0.0
+        if is_weekday(word):
+            return 1.0 if has_weekday(self.text, word[0]) else 0.0
         pairs = [word[i : i + 2] for i in range(len(word) - 1)]
         found = sum(pair in self.text for pair in pairs)
         return found / len(pairs) if len(pairs) >= 2 and 2 * found > len(pairs) else 0.0
 
     def holds_number(self, number: str, *, in_afternoon: bool) -> bool:
         """Whether the number occurs, also as 15 for 午後3時 and the other way round."""
-        if number in self.numbers:
-            return True
+        return number in self.numbers or self.holds_hour(number, in_afternoon)
+
+    def holds_hour(self, number: str, in_afternoon: bool) -> bool:
+        """Whether the number occurs as the other name of an hour after noon."""
         if not number.isdigit():
             return False
         return (in_afternoon and str(int(number) + 12) in self.numbers) or (
@@ -93,7 +100,7 @@ class Features:
 def features(text: str) -> Features:
     """Return the content of `text`: function words, list counts (次の3つ) and marks are left out."""
     normal = normalize(text).text
-    counted = _COUNTED_LIST.sub(" ", normal)
+    counted = _COUNTED_LIST.sub(" ", with_clock(normal))
     latin = {word for word in _LATIN.findall(normal) if word not in ENGLISH_STOP_WORDS}
     rest = _NUMBER.sub(" ", _LATIN.sub(" ", counted))
     words = {word for word in analyzer().words(rest) if word not in STOP_WORDS}
@@ -123,6 +130,7 @@ class Claim:
     Numbers, names and weekdays that the sentence denies (5,000円ではありません) are not among them.
     """
 
+    text: str  # without blanks and its end
     words: Mapping[str, float]
     numbers: Mapping[str, float]
     measures: frozenset[str]
@@ -130,6 +138,7 @@ class Claim:
     in_afternoon: bool
     japanese_share: float
     subjects: tuple[Subject, ...] = ()  # what each number is of
+    denied: tuple[Subject, ...] = ()  # the same for the numbers of the question that the sentence denies
     spoken: frozenset[str] = frozenset()  # words of the sentence and the question that say what it is about
     names: tuple[str, ...] = ()
     latin: frozenset[str] = frozenset()  # Latin words of a Japanese sentence, all words of an English one
@@ -148,8 +157,9 @@ def claim(text: str, question: Features) -> Claim:
     A sentence that only repeats the question (「はい、予約が必要です」) is judged by those words.
     """
     own = features(text)
-    counted = _COUNTED_LIST.sub(" ", own.text)
-    places = [one for one in quantities(counted) if one.number in own.numbers]
+    counted = _COUNTED_LIST.sub(" ", with_clock(own.text))
+    days = weekdays(own.text)
+    places = [one for one in quantities(counted) if one.number in own.numbers | days]
     spans: dict[str, list[tuple[int, int]]] = {}
     for place in places:
         spans.setdefault(place.number, []).append((place.start, place.end))
@@ -159,22 +169,33 @@ def claim(text: str, question: Features) -> Claim:
     echo = ECHO_WEIGHT if new_words or new_numbers else 1.0
     found = nouns(counted)
     is_latin = own.japanese_share < OTHER_LANGUAGE
+    latin = frozenset(word for word in own.words if _LATIN.fullmatch(word)) if is_latin else latin_names(counted)
+    named = set(names(counted, found))
+    if new_words or new_numbers:  # a sentence that only confirms the question must have its names right too
+        asked = _BLANK.sub("", question.text)
+        named = {name for name in named if name not in asked}
+        latin = latin if is_latin else latin - question.words
+    about = subjects(
+        counted,
+        places,
+        sorted([*found, *_latin_nouns(counted, are_names=not is_latin)], key=lambda noun: noun.start),
+    )
     return Claim(
+        text=_BLANK.sub("", own.text).rstrip("。.!?"),
         words={word: (1.0 if word in new_words else echo) * _weight(word) for word in sorted(own.words)},
         numbers={n: NUMBER_WEIGHT * (1.0 if n in new_numbers else echo) for n in sorted(asserted)},
         measures=own.measures,
         addresses=tuple(_ADDRESS.findall(own.text)),
         in_afternoon=own.is_afternoon,
         japanese_share=own.japanese_share,
-        subjects=subjects(
-            counted, [one for one in places if one.number in asserted], _latin_nouns(counted) if is_latin else found
-        ),
+        subjects=tuple(one for one in about if one.quantity.number in asserted | days),
+        denied=tuple(one for one in about if one.quantity.number not in asserted | days),
         spoken=frozenset(
             word for word in own.words | question.words if len(word) > 1 and word not in VAGUE_NOUNS | COMMON_LATIN
         ),
-        names=tuple(names(counted, found)),
-        latin=frozenset(word for word in own.words if _LATIN.fullmatch(word)) if is_latin else latin_names(counted),
-        weekdays=weekdays(own.text),
+        names=tuple(sorted(named)),
+        latin=latin,
+        weekdays=days,
         capitals=capitalised(text) if is_latin else frozenset(),
     )
 
@@ -194,12 +215,13 @@ def coverage(wanted: Claim, evidence: Iterable[Features]) -> float:
 
 
 def _number_share(number: str, wanted: Claim, held: Features) -> float:
-    if number not in held.numbers:
-        return 1.0 if held.holds_number(number, in_afternoon=wanted.in_afternoon) else 0.0
+    if not held.holds_number(number, in_afternoon=wanted.in_afternoon):
+        return 0.0
     own = {
         measure for measure in wanted.measures if measure.startswith(number) and not measure[len(number) :].isdigit()
     }
-    return 1.0 if number in held.measures | own or own & held.measures else OTHER_UNIT
+    is_same = number in held.measures | own or own & held.measures or held.holds_hour(number, wanted.in_afternoon)
+    return 1.0 if is_same else OTHER_UNIT
 
 
 def missing_numbers(wanted: Claim, evidence: Iterable[Features]) -> frozenset[str]:
@@ -212,10 +234,10 @@ def missing_numbers(wanted: Claim, evidence: Iterable[Features]) -> frozenset[st
     )
 
 
-def _latin_nouns(normal: str) -> list[Noun]:
-    """Return the content words of an English sentence, none of them as a name."""
+def _latin_nouns(normal: str, *, are_names: bool) -> list[Noun]:
+    """Return the content words of an English sentence, or the names in Latin script of a Japanese one."""
     return [
-        Noun(match.start(), match.end(), match[0], match[0], is_name=False)
+        Noun(match.start(), match.end(), match[0], match[0], are_names)
         for match in _LATIN.finditer(normal)
         if match[0] not in ENGLISH_STOP_WORDS and match[0] not in COMMON_LATIN
     ]

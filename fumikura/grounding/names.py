@@ -21,14 +21,17 @@ COMMON_LATIN = frozenset(
 
 _LATIN = re.compile(r"[a-zà-öø-ÿ]+")
 _POLITE = frozenset("さん 様 氏 ちゃん くん 君".split())
+_ANYONE = re.compile(r"[ぁ-ゖ]+|[父母兄姉弟妹奥嫁婿客皆爺婆孫娘]|息子|神")  # おばあさん, 奥さん: no names
+_IS_WEEKDAY = re.compile(r"[月火水木金土日]曜日?")
 _WEEKDAY = re.compile(r"([月火水木金土日])曜")
-_WEEKDAY_LIST = re.compile(r"(?<![\w])[月火水木金土日](?:[・、,/と]?[月火水木金土日])*(?![一-鿿々ァ-ヺー\d])")
+_WEEKDAY_LIST = re.compile(
+    r"(?<![一-鿿々ァ-ヺーa-z\d])[月火水木金土日](?:[・、,/と]?[月火水木金土日])*(?![一-鿿々ァ-ヺー\d])"
+)
 _ENGLISH_WEEKDAYS = dict(
     zip("monday tuesday wednesday thursday friday saturday sunday".split(), "月火水木金土日", strict=True)
 )
-_MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
-)
+_MONTHS = frozenset("january february march april may june july august september october november december".split())
+_LANGUAGES = frozenset("japan japanese english yen".split())
 _CAPITALISED = re.compile(r"(?<![A-Za-z])[A-Z][a-zà-öø-ÿ]{2,}(?![A-Za-z])")
 _DENIED = re.compile(
     r"[^、。,]{0,8}?(?:では?(?:あり|な[いくか])|じゃ(?:あり|な)|違|異な|誤り|間違)"
@@ -59,7 +62,7 @@ class _Nouns(Analyzer):
             surface = morpheme.surface()
             is_noun = kind[0] == "名詞" and kind[1] != "数詞" and not (after_number and kind[2] == "助数詞可能")
             is_polite = kind[0] == "接尾辞" and surface in _POLITE
-            if is_polite and found and found[-1].end >= morpheme.begin() - 1:
+            if is_polite and found and found[-1].end == morpheme.begin() and not _ANYONE.fullmatch(found[-1].surface):
                 found[-1] = _as_name(found[-1])
             elif is_noun and not _LATIN.search(surface):
                 follows_name = bool(found) and found[-1].is_name and morpheme.begin() - found[-1].end <= 1
@@ -123,7 +126,7 @@ def capitalised(text: str) -> frozenset[str]:
         joined = index + 1 < len(found) and text[match.end() : found[index + 1].start()] == " "
         if not is_first or joined:
             kept.add(match[0].lower())
-    return frozenset(kept - _ENGLISH_WEEKDAYS.keys() - _MONTHS)
+    return frozenset(kept - _ENGLISH_WEEKDAYS.keys() - _MONTHS - _LANGUAGES)
 
 
 def weekdays(normal: str) -> frozenset[str]:
@@ -138,6 +141,11 @@ def has_weekday(normal: str, day: str) -> bool:
     if f"{day}曜" in normal or day in weekdays(normal):
         return True
     return any(day in match[0] for match in _WEEKDAY_LIST.finditer(normal))
+
+
+def is_weekday(word: str) -> bool:
+    """Whether a word is a weekday (土曜)."""
+    return bool(_IS_WEEKDAY.fullmatch(word))
 
 
 def _is_denied(normal: str, end: int) -> bool:

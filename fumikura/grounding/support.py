@@ -29,6 +29,7 @@ MARK_TOLERANCE = 0.2  # the model's own choice stands while no passage holds thi
 QUESTION_SHARE = 0.05  # breaks ties: of two passages with the same 26名, the one that is about the question
 MOST_PASSAGES = 3  # for one sentence that joins several
 LEAST_GAIN = 0.15  # of the claim, by a further passage
+SHORTEST_COPY = 8  # characters of a sentence that a passage holds as it is
 FOREIGN_SHARE = 0.15  # of Japanese letters: code under a Japanese heading has more, an English note less
 
 _BLANK = re.compile(r"\s+")
@@ -56,7 +57,7 @@ def supporting(wanted: Claim, marks: Sequence[int], evidence: Sequence[Evidence]
 
     The passages that the model marked are kept while they support it; else the best one, else the fewest together.
     """
-    if wanted.is_empty or _invents_names(wanted, evidence, question):
+    if wanted.is_empty or _invents_names(wanted, evidence, question) or _denies_what_is_there(wanted, evidence):
         return ()
     return (
         _single(wanted, marks, evidence, question)
@@ -120,11 +121,22 @@ def _across_languages(
 
 def _holds_exact(wanted: Claim, evidence: Sequence[Evidence]) -> bool:
     """Whether every number of the claim is said of the same thing, and every name, weekday and address occurs."""
+    if len(wanted.text) >= SHORTEST_COPY and any(wanted.text in one.spaceless for one in evidence):
+        return True
     return (
         _holds_facts(wanted, evidence)
         and all(any(name in one.spaceless for one in evidence) for name in wanted.names)
         and (_is_latin(wanted) or all(any(word in one.features.words for one in evidence) for word in wanted.latin))
         and all(any(one.windows.hold(wanted, subject) for one in evidence) for subject in wanted.subjects)
+    )
+
+
+def _denies_what_is_there(wanted: Claim, evidence: Sequence[Evidence]) -> bool:
+    """Whether a sentence only denies numbers (3,000円ではありません), and a passage says just those."""
+    return (
+        bool(wanted.denied)
+        and not wanted.subjects
+        and all(any(one.windows.hold(wanted, subject) for one in evidence) for subject in wanted.denied)
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from fumikura.grounding.features import Claim, Features, claim, features
@@ -26,6 +26,10 @@ _GENERAL = re.compile(
     re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(r"(?:はい|いいえ|ええ|そうです|違います|yes|no)[、。,.!\s]*", re.IGNORECASE)
+_NO = re.compile(r"(?:いいえ|違います|no\b)", re.IGNORECASE)
+_SORRY = re.compile(
+    r"(?:大変|誠に|本当に)?(?:申し訳(?:あり|ござい)ません(?:でした)?|恐れ入ります|すみません|ごめんなさい)[が、。.!！\s]*"
+)
 _INTRODUCTION = re.compile(r"[:：][*_\s]*$")  # 持ち物は次のとおりです：
 _NAMES_SOURCES = re.compile(r"資料|ソース|提供|source|document|passage|context", re.IGNORECASE)
 _PREDICATE_END = re.compile(
@@ -58,7 +62,11 @@ class SentenceJudge:
         if is_refusal(sentence.text) and not self._is_literal(sentence.text):
             return self._judge_refusal(sentence)
         wanted = claim(sentence.text, self._asked)
-        if wanted.is_empty or (_INTRODUCTION.search(sentence.text) and not wanted.numbers):
+        if (
+            wanted.is_empty
+            or _SORRY.fullmatch(sentence.text)
+            or (_INTRODUCTION.search(sentence.text) and not wanted.numbers)
+        ):
             return Verdict("frame", sentence.text)
         parts = _claimed_parts(sentence)
         verdicts = [self._cite(text, numbers) for text, numbers in parts]
@@ -73,9 +81,17 @@ class SentenceJudge:
         """Judge 「はい。」 or "Yes." by the words of the question."""
         if not _YES_OR_NO.fullmatch(sentence.text):
             return Verdict("frame", sentence.text)
-        numbers = supporting(self._question, _numbers(sentence), self._evidence, self._question)
+        numbers = self._answer_in_a_word(sentence)
         citations = tuple(self._quoter.cite(self._passages[n], self._question) for n in numbers)
         return _supported([sentence.text], [citations]) if citations else Verdict("unsupported", sentence.text)
+
+    def _answer_in_a_word(self, sentence: Sentence) -> tuple[int, ...]:
+        """Return the passages that bear out the question, for "no" those that speak of it with other numbers."""
+        numbers = supporting(self._question, _numbers(sentence), self._evidence, self._question)
+        if not (_NO.match(sentence.text) and self._question.numbers):
+            return numbers
+        asked = replace(self._question, numbers={}, subjects=())
+        return () if numbers else supporting(asked, _numbers(sentence), self._evidence, self._question)
 
     def _judge_refusal(self, sentence: Sentence) -> Verdict:
         """Keep what else the sentence says only where a passage supports it (資料にありませんが、一般的には…)."""

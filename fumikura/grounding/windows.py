@@ -9,14 +9,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from fumikura.grounding.features import Claim, Features, features
-from fumikura.grounding.quantities import Quantity, Subject, quantities, units_agree
+from fumikura.grounding.names import has_weekday
+from fumikura.grounding.quantities import WEEKDAY, Quantity, Subject, quantities, units_agree, with_clock
 from fumikura.japanese import normalize, sentences
 from fumikura.records import Passage
 
-SUBJECT_SHARE = 0.5  # of the nouns that say what a number is of, by length
+SUBJECT_SHARE = 0.5  # of the nouns that say what a number is of
+LONGEST_NOUN = 2  # おばあちゃん weighs no more than 祖母
+RIVAL_MARGIN = 0.15  # where another place names more of them than this with its number, that one is meant
+FURTHEST_LENDER = 4  # sentences or lines before a number: 氏名, 所属, 席, 内線
 
 _AFTERNOON = re.compile(r"午後|夜|夕方|p\.?m\b")
 _TOPIC = re.compile(r"[^\W\d](?:は|も|って)(?!じ|ず|や|ん)")
+_OWNER = re.compile(r"[^、。はも]+の(?=[^、。はもの]+は)")
 _CLAUSE = re.compile(r"[、。，,・／/（(]")
 _BLANK = re.compile(r"\s+")
 _HEADING = re.compile(r"#{1,6}\s")
@@ -44,24 +49,38 @@ class Windows:
         self._features: dict[str, Features] = {}
 
     def hold(self, wanted: Claim, subject: Subject) -> bool:
-        """Whether a place holds the number, in an agreeing unit, and the nouns that say what it is of."""
-        units = self._read()
-        for index, unit in enumerate(units):
-            for own in unit.quantities:
-                if _is_same(subject.quantity, own, wanted, unit.text) and self._tells(index, own, subject, wanted):
-                    return True
+        """Whether a place holds the number, in an agreeing unit, and the nouns that say what it is of.
+
+        Where a sentence or row itself gives such a number of those nouns, no heading lends them to another number.
+        """
+        places = [(index, own) for index, unit in enumerate(self._read()) for own in unit.quantities]
+        rivals = [place for place in places if units_agree(subject.quantity.unit, place[1].unit)]
+        same = [place for place in rivals if _is_same(subject.quantity, place[1], wanted, self._read()[place[0]].text)]
+        if not subject.nouns and same:
+            return True
+        if subject.quantity.unit == WEEKDAY and not same:  # written as 火・金 or (火)
+            return any(has_weekday(unit.text, subject.quantity.number) for unit in self._read())
+        best = max((self._says(*place, subject) for place in rivals), default=0.0)
+        if same and subject.is_near and best >= SUBJECT_SHARE:
+            said = max(self._says(*place, subject) for place in same)
+            return said >= max(SUBJECT_SHARE, best - RIVAL_MARGIN)
+        if any(self._is_lent(*place, subject, wanted) for place in same):
+            return True
         # A number in a heading, the title or the date holds for all below it.
-        above = normalize(_context(self._passage)).text
+        above = with_clock(normalize(_context(self._passage)).text)
         return any(_is_same(subject.quantity, own, wanted, above) for own in quantities(above)) and (
-            not subject.is_near or self._share(subject, [above, *(unit.text for unit in units)]) >= SUBJECT_SHARE
+            not subject.is_near or self._share(subject, [above, *(unit.text for unit in self._read())]) >= SUBJECT_SHARE
         )
 
-    def _tells(self, index: int, own: Quantity, subject: Subject, wanted: Claim) -> bool:
-        if not subject.nouns:
-            return True
+    def _says(self, index: int, own: Quantity, subject: Subject) -> float:
+        """Return how much of the subject the sentence or row itself names with the number."""
+        return self._share(subject, _clause(self._read()[index], own))
+
+    def _is_lent(self, index: int, own: Quantity, subject: Subject, wanted: Claim) -> bool:
+        """Whether what stands above the number's place, or beside it, says what the number is of."""
         units = self._read()
         unit = units[index]
-        clause = [*(_row_parts(unit, own) if unit.is_row else _clause(unit, own))]
+        clause = _clause(unit, own)
         near = [*clause, unit.above]
         if self._share(subject, near) >= SUBJECT_SHARE:
             return True
@@ -69,12 +88,21 @@ class Windows:
         is_other = bool(_TOPIC.search(unit.text)) and not any(word in part for word in wanted.spoken for part in clause)
         if unit.is_row or (subject.is_near and is_other):
             return False
-        beside = [other for other in (index - 1, index + 1) if 0 <= other < len(units) and not units[other].is_row]
-        return any(
-            self._share(subject, [*near, units[other].text]) >= SUBJECT_SHARE
-            for other in beside
-            if not (subject.is_near and any(own.competes(quantity) for quantity in units[other].quantities))
-        )
+        before = self._beside(range(index - 1, index - 1 - FURTHEST_LENDER, -1), own, subject)
+        after = self._beside(range(index + 1, index + 2), own, subject)
+        return any(self._share(subject, [*near, *lent]) >= SUBJECT_SHARE for lent in (before, after))
+
+    def _beside(self, indices: Iterable[int], own: Quantity, subject: Subject) -> list[str]:
+        """Return the sentences there, up to one that has another such number."""
+        units = self._read()
+        lent: list[str] = []
+        for index in indices:
+            if not 0 <= index < len(units) or units[index].is_row:
+                break
+            if subject.is_near and any(own.competes(quantity) for quantity in units[index].quantities):
+                break
+            lent.append(units[index].text)
+        return lent
 
     def _share(self, subject: Subject, texts: Iterable[str]) -> float:
         """Return the share of the subject's nouns that the texts hold; less than 0 when one of its names is missing."""
@@ -82,13 +110,14 @@ class Windows:
         spaceless = _BLANK.sub("", joined)
         held = total = 0.0
         for noun in subject.nouns:
-            total += len(noun.surface)
+            weight = min(len(noun.surface), LONGEST_NOUN)
+            total += weight
             if noun.surface in spaceless:
-                held += len(noun.surface)
+                held += weight
             elif noun.is_name and subject.is_near:
                 return -1.0
             else:
-                held += len(noun.surface) * self._read_features(joined).holds(noun.word)
+                held += weight * self._read_features(joined).holds(noun.word)
         return held / total if total else 1.0
 
     def _read_features(self, text: str) -> Features:
@@ -103,7 +132,7 @@ class Windows:
 
 
 def _is_same(claimed: Quantity, held: Quantity, wanted: Claim, text: str) -> bool:
-    if not units_agree(claimed.unit, held.unit):
+    if not units_agree(claimed.unit, held.unit) or (claimed.minute and held.unit and claimed.minute != held.minute):
         return False
     if claimed.number == held.number:
         return True
@@ -115,20 +144,29 @@ def _is_same(claimed: Quantity, held: Quantity, wanted: Claim, text: str) -> boo
 
 def _clause(unit: _Unit, own: Quantity) -> list[str]:
     """Return the sentence; of one with several numbers of the kind only the clause, with the topic that it shares."""
-    if not any(own.competes(other) for other in unit.quantities):
+    if unit.is_row:
+        return list(_row_parts(unit, own))
+    if not any(own.competes(other) and not own.touches(other) for other in unit.quantities):
         return [unit.text]
-    cuts = [0, *(match.start() for match in _CLAUSE.finditer(unit.text)), len(unit.text)]
-    start = max(cut for cut in cuts if cut <= own.start)
-    end = min(cut for cut in cuts if cut > own.start)
+    rivals = [other.start for other in unit.quantities if own.competes(other) and not own.touches(other)]
+    before = max((start for start in rivals if start < own.start), default=-1)
+    after = min((start for start in rivals if start > own.start), default=len(unit.text))
+    cuts = [match.start() for match in _CLAUSE.finditer(unit.text)]
+    start = min((cut for cut in cuts if before < cut <= own.start), default=0) if before >= 0 else 0
+    end = max((cut for cut in cuts if own.start < cut < after), default=after) if after < len(unit.text) else after
     clause = unit.text[start:end]
-    return [clause] if _TOPIC.search(clause) else [clause, unit.text[: unit.quantities[0].start]]
+    topic = _TOPIC.search(clause)
+    if not topic:
+        return [clause, unit.text[: unit.quantities[0].start]]
+    owner = _OWNER.match(unit.text)  # 図書室の開館は9時、閉館は17時: the library's too
+    return [clause] if not owner or "の" in clause[: topic.end()] else [clause, owner[0]]
 
 
 def _row_parts(unit: _Unit, own: Quantity) -> Iterator[str]:
     """Yield the row's cells and their column names, without columns that hold another number of the kind."""
-    names = unit.header.strip(" |").split("|")
+    names = unit.header.strip().removeprefix("|").split("|")
     place = 0
-    for index, cell in enumerate(unit.text.strip(" |").split("|")):
+    for index, cell in enumerate(unit.text.strip().removeprefix("|").split("|")):
         begin = unit.text.index(cell, place) if cell else place
         place = begin + len(cell)
         inside = [one for one in unit.quantities if begin <= one.start < place]
@@ -154,7 +192,7 @@ def _units(passage: Passage) -> Iterator[_Unit]:
         indent = start - line_start
         is_first = not passage.text[line_start:start].strip()
         written = passage.text[start:end]
-        text = normalize(written).text
+        text = with_clock(normalize(written).text)
         if _HEADING.match(written):
             heading, parents, in_table = text, [], False
             continue

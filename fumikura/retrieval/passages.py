@@ -56,6 +56,7 @@ class PassageLayout:
     context_tokens: int
     passages: list[WidePassage] = field(default_factory=list)
     _sections: dict[int, list[StoredChunk]] = field(default_factory=dict)
+    _texts: dict[int, tuple[int, str]] = field(default_factory=dict)  # offset and text from first to last chunk
     _token_counts: dict[int, int] = field(default_factory=dict)
 
     def lay_out(self, candidates: Iterable[Candidate], top_k: int) -> list[WidePassage]:
@@ -83,7 +84,12 @@ class PassageLayout:
         return self._read(passage.section_id, passage.start, passage.end)
 
     def _read(self, section_id: int, start: int, end: int) -> str:
-        return self.reader.section_text(self.notebook, section_id, start, end)
+        if section_id not in self._texts:
+            chunks = self._sections[section_id]
+            first, last = chunks[0].start, max(chunk.end for chunk in chunks)
+            self._texts[section_id] = first, self.reader.section_text(self.notebook, section_id, first, last)
+        offset, text = self._texts[section_id]
+        return text[start - offset : end - offset]
 
     def _fits(self, token_count: int) -> bool:
         return sum(passage.token_count for passage in self.passages) + token_count <= self.context_tokens

@@ -13,6 +13,7 @@ from fumikura.retrieval.fusion import reciprocal_rank_fusion
 from fumikura.retrieval.passages import PassageLayout, WidePassage
 
 MAX_QUERY_CHARS = 2_000  # what is searched for, not what is asked: the rarest words of so long a text decide anyhow
+_LEAST_READ, _READ_PER_PASSAGE = 20, 4  # reading all of 100 candidates took half of a search
 _DEPTHS = (1, 4, 16)  # times candidate_count: deeper only when copies leave fewer than top_k passages
 
 
@@ -118,10 +119,15 @@ class Retriever:
         for depth in _DEPTHS:
             count = max(self._candidate_count, search.top_k) * depth
             dense, lexical = self._dense(search, count), self._lexical(search, count)
-            candidates = collapse_copies(self._fuse(search.notebook, dense, lexical))
+            read_count = self._read_count(search.top_k) * depth
+            candidates = collapse_copies(self._fuse(search.notebook, dense, lexical, read_count))
             if len(candidates) >= search.top_k or max(len(dense), len(lexical)) < count:
                 break
         return candidates
+
+    def _read_count(self, top_k: int) -> int:
+        """Return how many fused chunks are read: what can become passages, or what the reranker may judge."""
+        return max(self._candidate_count, top_k) if self._reranker else max(_LEAST_READ, _READ_PER_PASSAGE * top_k)
 
     def _dense(self, search: _Search, count: int) -> list[ScoredChunk]:
         if search.vector is None:
@@ -138,8 +144,10 @@ class Retriever:
         found = self._reader.lexical_search(search.notebook, search.query, count, search.source_rows)
         return [scored for scored in found if scored.score > 0]
 
-    def _fuse(self, notebook: str, dense: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk]) -> list[Candidate]:
-        fused = reciprocal_rank_fusion((dense, lexical), self._weights)
+    def _fuse(
+        self, notebook: str, dense: Sequence[ScoredChunk], lexical: Sequence[ScoredChunk], read_count: int
+    ) -> list[Candidate]:
+        fused = reciprocal_rank_fusion((dense, lexical), self._weights)[:read_count]
         scores = {scored.chunk_id: scored.score for scored in fused}
         cosines = {scored.chunk_id: scored.score for scored in dense}
         ranks = {scored.chunk_id: rank for rank, scored in enumerate(lexical, start=1)}

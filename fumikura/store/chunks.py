@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from fumikura.records import Chunk, StoredChunk
 
@@ -42,10 +43,9 @@ def chunk_contents(connection: sqlite3.Connection, where: str, values: Sequence[
 
 def _rows(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> list[tuple[sqlite3.Row, str]]:
     rows = connection.execute(f"{CHUNKS} WHERE {where} ORDER BY chunks.source_id, chunks.position", values).fetchall()
-    sections = {row["section_id"]: "" for row in rows}
-    for section_id in sections:
-        found = connection.execute("SELECT text FROM sections WHERE id = ?", (section_id,)).fetchone()
-        sections[section_id] = found["text"]
+    wanted = json.dumps(list({row["section_id"] for row in rows}))
+    texts = "SELECT id, text FROM sections WHERE id IN (SELECT value FROM json_each(?))"
+    sections = dict(connection.execute(texts, (wanted,)).fetchall())
     return [(row, _cut(row, sections[row["section_id"]])) for row in rows]
 
 
@@ -53,8 +53,13 @@ def _cut(row: sqlite3.Row, section_text: str) -> str:
     return section_text[row["start"] - row["section_start"] : row["end"] - row["section_start"]]
 
 
+@lru_cache(maxsize=1024)  # neighbours share it, and a search reads hundreds of chunks
+def _heading_path(text: str) -> tuple[str, ...]:
+    return tuple(json.loads(text))
+
+
 def _embed_text(row: sqlite3.Row, text: str) -> str:
-    heading_path = tuple(json.loads(row["own_heading_path"] or row["heading_path"]))
+    heading_path = _heading_path(row["own_heading_path"] or row["heading_path"])
     return Chunk(0, row["start"], row["end"], text, heading_path, row["lead"]).embed_text
 
 
@@ -65,7 +70,7 @@ def _stored_chunk(row: sqlite3.Row, text: str) -> StoredChunk:
         source_id=row["public_id"],
         source=row["name"],
         section_id=row["section_id"],
-        heading_path=tuple(json.loads(row["heading_path"])),
+        heading_path=_heading_path(row["heading_path"]),
         page=row["page"],
         start=row["start"],
         end=row["end"],

@@ -1,3 +1,5 @@
+import pytest
+
 from fumikura.grounding import content_words, missing_terms, nothing_there, stands_out
 from fumikura.records import Hit
 
@@ -10,6 +12,31 @@ def test_question_words_are_left_out():
     assert set(content_words("富士山の標高は何メートルですか？教えてください")) == {"富士", "山", "標高", "メートル"}
     assert content_words("それはいつ、どこで、誰がどうやって？") == ()
     assert content_words("The 会議 は何時？") == ("会議",)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "値段の表を見せて",
+        "内容をまとめて",
+        "いくら払えばいいの？",
+        "要約して",
+        "一覧にして",
+        "全部リストにして書き出してください",
+        "説明を短くお願い",
+    ],
+)
+def test_how_an_answer_is_asked_for_is_no_content_and_never_refused(question):
+    words = content_words(question)
+    assert words == ()
+    assert not nothing_there(dict.fromkeys(words, 0), hits(0.80, 0.79, 0.78))
+
+
+def test_nothing_is_refused_when_the_whole_notebook_was_given():
+    far = hits(0.80, 0.79, 0.78)
+    assert nothing_there({"富士": 0, "標高": 0}, far)
+    assert not nothing_there({"富士": 0, "標高": 0}, far, all_given=True)
+    assert nothing_there({"富士": 0}, [], all_given=True)
 
 
 def test_an_english_question_has_no_words_to_look_for_in_japanese_sources():
