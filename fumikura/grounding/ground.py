@@ -11,6 +11,7 @@ from fumikura.grounding.expected import offers_expected
 from fumikura.grounding.marks import mute_unknown
 from fumikura.grounding.outline import Line, read_outline
 from fumikura.grounding.refusal import REFUSAL, REFUSAL_EN
+from fumikura.grounding.spelling import as_written
 from fumikura.grounding.verdicts import SentenceJudge, Verdict, is_general
 from fumikura.records import AnswerStatus, Citation, Grounded, Passage
 
@@ -28,6 +29,8 @@ class _Judged:
 
 def ground(text: str, passages: Sequence[Passage], *, question: str = "", language: Language = "ja") -> Grounded:
     """Return the sentences that a given passage supports, each with `[n]` behind it, and their citations.
+
+    Names are spelled as the passage spells them.
 
     `[n]` outside of code is always one of the citations, and `n` the passage's number in the prompt. What no passage
     supports is left out and listed; so is all of an answer without a thing of the kind that was asked for (`expected`).
@@ -51,7 +54,8 @@ def ground(text: str, passages: Sequence[Passage], *, question: str = "", langua
         return refused((*unsupported, *kept), language)
     status: AnswerStatus = "partly" if any(one.has("refusal", "mixed") for one in judged) else "answered"
     known = {citation.n for citation in citations}
-    shown = outside_code(_join(judged), lambda part: mute_unknown(part, known))
+    texts = [passage.text for passage in passages if passage.n in known]
+    shown = outside_code(_join(judged), lambda part: as_written(mute_unknown(part, known), texts))
     return Grounded(status, shown, citations, unsupported)
 
 
