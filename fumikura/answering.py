@@ -58,6 +58,11 @@ class Question:
     history: Sequence[Message] = ()
     today: date | None = None
 
+    @property
+    def language(self) -> Language:
+        """The language to answer in."""
+        return language_of(self.text)
+
 
 @dataclass(frozen=True)
 class Answering:
@@ -81,22 +86,19 @@ class Answering:
         """
         begun = time.perf_counter()
         if self._is_nothing_there(question, found):
-            refusal = refused(language=language_of(question.text))
+            refusal = refused(language=question.language)
             yield self._answer(question, refusal, found, None, begun)
             return
         draft = yield from self._draft(question, found.hits)
         _check_not_cut(draft, self.generator)
-        language = language_of(question.text)
-        grounded = ground(draft.text, draft.prompt.passages, question=question.text, language=language)
+        passages = draft.prompt.passages
+        grounded = ground(draft.text, passages, question=question.text, language=question.language)
         yield self._answer(question, grounded, found, draft, begun)
 
     def _is_nothing_there(self, question: Question, found: SearchResult) -> bool:
         counts = self.store.term_document_counts(self.notebook, content_words(question.text))
-        all_given = self._passage_count() <= len(found.hits)
+        all_given = self.store.chunk_count(self.notebook) <= len(found.hits)
         return nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
-
-    def _passage_count(self) -> int:
-        return sum(source.chunk_count for source in self.store.sources(self.notebook))
 
     def _draft(self, question: Question, hits: Sequence[Hit]) -> Steps[str, None, _Draft]:
         """Ask with all hits; if the server finds that too long after all, once more with half of them."""
@@ -114,7 +116,7 @@ class Answering:
             hits,
             history=question.history,
             today=question.today,
-            language=language_of(question.text),
+            language=question.language,
         )
         expected = self.generator.count_tokens(prompt.messages)
         pieces: list[str] = []
@@ -135,7 +137,7 @@ class Answering:
     ) -> Answer:
         text = grounded.text
         if grounded.status == "not_in_sources":
-            text += self._what_was_searched(found, language_of(question.text))
+            text += self._what_was_searched(found, question.language)
         return Answer(
             status=grounded.status,
             coverage="searched",
@@ -148,7 +150,7 @@ class Answering:
         )
 
     def _what_was_searched(self, found: SearchResult, language: Language) -> str:
-        total = self._passage_count()
+        total = self.store.chunk_count(self.notebook)
         if language == "ja":
             return (
                 f"全{total}箇所のうち、近い{len(found.hits)}箇所を検索しました。"

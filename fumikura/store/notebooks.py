@@ -46,6 +46,12 @@ class Notebooks(Tables):
             row = connection.execute("SELECT revision FROM notebooks WHERE name = ?", (nfc(notebook),)).fetchone()
             return int(row["revision"]) if row else 0
 
+    def chunk_count(self, notebook: str) -> int:
+        """Return how many chunks the notebook's sources have together; 0 if there is no such notebook."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT chunk_count FROM notebooks WHERE name = ?", (nfc(notebook),)).fetchone()
+            return int(row["chunk_count"]) if row else 0
+
 
 def find_notebook(connection: sqlite3.Connection, name: str) -> int | None:
     """Return the notebook's row id, None when there is none of this name."""

@@ -395,3 +395,11 @@ def test_every_index_finds_the_same_passages(open_library) -> None:  # type: ign
     assert any(dense for _, _, dense in found["exact"])
     assert found["faiss"] == found["exact"]
     assert found["chroma"] == found["exact"]
+
+
+def test_the_notebooks_chunk_count_follows_adds_and_removals(library: Library, cases: Path) -> None:
+    assert library.store.chunk_count("default") == 0
+    library.add("default", [cases / "C026", cases / "C099" / "library.md"])
+    assert library.store.chunk_count("default") == sum(one.chunk_count for one in library.store.sources("default")) > 0
+    library.remove("default", ["library.md"])
+    assert library.store.chunk_count("default") == sum(one.chunk_count for one in library.store.sources("default")) == 2
