@@ -25,6 +25,21 @@ Finish = Literal["complete", "length", "broken_off", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
+class Notice:
+    """One line for a person, in both languages; as a string both, for logs and scripts."""
+
+    ja: str
+    en: str
+
+    def __str__(self) -> str:
+        return f"{self.ja} / {self.en}"
+
+    def message(self, language: str) -> str:
+        """Return the line in `language` ("ja" or "en")."""
+        return self.ja if language == "ja" else self.en
+
+
+@dataclass(frozen=True, slots=True)
 class SourceFile:
     """The bytes of one file before they are read. `origin` identifies it within a notebook (NFC path)."""
 
