@@ -14,7 +14,7 @@ from fumikura.records import Chunk, StoredChunk
 CHUNKS = """
 SELECT chunks.id, chunks.source_id, chunks.section_id, chunks.start, chunks."end", chunks.lead, chunks.content_sha256,
   chunks.heading_path AS own_heading_path, sections.heading_path, sections.page, sections.start AS section_start,
-  sources.public_id, sources.name, sources.title, sources.date
+  sources.public_id, coalesce(sources.given_name, sources.name) AS name, sources.title, sources.date
 FROM chunks JOIN sections ON sections.id = chunks.section_id JOIN sources ON sources.id = chunks.source_id
 """
 

@@ -1,12 +1,11 @@
 """A source made ready for the tables: texts cleaned, offsets checked, before any transaction begins."""
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fumikura.errors import SourceError
-from fumikura.records import Chunk, Section, Source
-from fumikura.store.texts import clean, content_sha256, nfc
+from fumikura.records import Chunk, Notice, Section, Source
+from fumikura.store.texts import as_json, clean, content_sha256, nfc
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class Draft:
             "sha256": source.sha256,
             "encoding": source.encoding,
             "encoding_certain": source.encoding_certain,
-            "notices": _json(list(source.notices)),
-            "metadata": _json(dict(source.metadata)),
+            "notices": as_json([[notice.ja, notice.en] for notice in source.notices]),
+            "metadata": as_json(dict(source.metadata)),
             "chunk_recipe": self.chunk_recipe,
             "chunk_count": len(self.chunks),
         }
@@ -44,7 +43,7 @@ class Draft:
     def section_values(self) -> list[tuple[object, ...]]:
         """Return (position, heading_path, page, start, end, text) of each section."""
         return [
-            (position, _json(section.heading_path), section.page, section.start, section.end, section.text)
+            (position, as_json(section.heading_path), section.page, section.start, section.end, section.text)
             for position, section in enumerate(self.source.sections)
         ]
 
@@ -65,7 +64,7 @@ class Draft:
 
     def _own_heading_path(self, chunk: Chunk) -> str | None:
         same = chunk.heading_path == self.source.sections[chunk.section].heading_path
-        return None if same else _json(chunk.heading_path)
+        return None if same else as_json(chunk.heading_path)
 
 
 def make_draft(source: Source, chunks: Sequence[Chunk], chunk_recipe: str) -> Draft:
@@ -99,7 +98,7 @@ def _cleaned(source: Source) -> Source:
         text=clean(source.text),
         sections=sections,
         metadata=_clean_mapping(source.metadata),
-        notices=_clean_path(source.notices),
+        notices=tuple(Notice(clean(notice.ja), clean(notice.en)) for notice in source.notices),
     )
 
 
@@ -109,10 +108,6 @@ def _clean_path(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _clean_mapping(metadata: Mapping[str, str]) -> dict[str, str]:
     return {clean(key): clean(value) for key, value in metadata.items()}
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _check_sections(source: Source) -> None:

@@ -28,6 +28,8 @@ POSTING_BUDGET = 2000
 MIN_TERM_COUNT = 3
 MAX_TERM_COUNT = 64
 LISTED_CHUNK_COUNT = 5000
+# Whether a word is known at all is what matters; in 100,000 chunks, eight words counted to the end took 156 ms, not 11.
+COUNTED_CHUNK_COUNT = 1000
 # A question is read up to here; its rarest terms decide anyhow.
 MAX_QUERY_CHARS = 2000
 # JSQuAD, MRR: 0.932 with words at twice the weight, 0.928 at the same, 0.925 at half.
@@ -120,9 +122,7 @@ class KeywordIndex:
         tokens = self._query_tokens(connection, notebook_id, query[:MAX_QUERY_CHARS])
         if not tokens:
             return []
-        # Within quotes FTS5 knows one special character, the quote itself.
-        match = " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
-        rows = _ranked(connection, match, top_k, source_rows)
+        rows = _ranked(connection, _match(tokens), top_k, source_rows)
         return [ScoredChunk(int(row["rowid"]), -float(row["score"])) for row in rows]
 
     def term_counts(self, connection: sqlite3.Connection, notebook_id: int, terms: Iterable[str]) -> dict[str, int]:
@@ -130,6 +130,18 @@ class KeywordIndex:
         tokens = {term: [_token(notebook_id, "b", term), _token(notebook_id, "w", term)] for term in terms}
         counts = _stored_counts(connection, [token for pair in tokens.values() for token in pair])
         return {term: max(counts.get(token, 0) for token in pair) for term, pair in tokens.items()}
+
+    def term_counts_within(
+        self, connection: sqlite3.Connection, notebook_id: int, terms: Iterable[str], source_rows: Collection[int]
+    ) -> dict[str, int]:
+        """Return for each term in how many chunks of these sources it occurs, counted up to 1,000."""
+        where, rows = _source_filter(connection, source_rows), _json_rows(source_rows)
+        matches = f"SELECT 1 FROM keyword WHERE keyword MATCH ? AND {where} LIMIT {COUNTED_CHUNK_COUNT}"
+        counts = {}
+        for term in terms:
+            match = _match(_tokens(notebook_id, "b", [term]) + _tokens(notebook_id, "w", [term]))
+            counts[term] = len(connection.execute(matches, (match, rows)).fetchall()) if match else 0
+        return counts
 
     def _query_tokens(self, connection: sqlite3.Connection, notebook_id: int, query: str) -> list[str]:
         bigrams = _tokens(notebook_id, "b", self._analyzer.bigrams(query))
@@ -154,12 +166,17 @@ def rarest_tokens(counts: dict[str, int], chunk_count: int) -> list[str]:
 
 
 def _token(notebook_id: int, column: Column, term: str) -> str:
-    return f"{notebook_id}{column}{term}"
+    # A word with a space inside ("New York" is one in the dictionary) must stay one token.
+    return f"{notebook_id}{column}{'_'.join(term.split())}"
+
+
+def _match(tokens: Iterable[str]) -> str:
+    # Within quotes FTS5 knows one special character, the quote itself.
+    return " OR ".join('"' + token.replace('"', '""') + '"' for token in tokens)
 
 
 def _tokens(notebook_id: int, column: Column, terms: Iterable[str]) -> list[str]:
-    # A word with a space inside ("New York" is one in the dictionary) must stay one token.
-    return [_token(notebook_id, column, "_".join(term.split())) for term in terms if "\0" not in term]
+    return [_token(notebook_id, column, term) for term in terms if "\0" not in term]
 
 
 def _chunk_counts(columns: Iterable[tuple[str, str]]) -> Counter[str]:

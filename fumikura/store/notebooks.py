@@ -1,11 +1,22 @@
 """Notebooks: names, revisions, and the walls between them (every query of the store starts from a notebook's id)."""
 
 import sqlite3
+from dataclasses import dataclass
 
 from fumikura.errors import Conflict, NotFound
 from fumikura.store.connection import Database
 from fumikura.store.keyword import KeywordIndex
 from fumikura.store.texts import nfc
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookRow:
+    """A notebook as it is listed; hidden sources do not count."""
+
+    notebook_id: int
+    name: str
+    source_count: int
+    chunk_count: int
 
 
 class Tables:
@@ -24,6 +35,26 @@ class Notebooks(Tables):
         with self._database.read() as connection:
             return [row["name"] for row in connection.execute("SELECT name FROM notebooks ORDER BY name")]
 
+    def notebook_rows(self) -> list[NotebookRow]:
+        """Return all notebooks with their sizes, sorted by name."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                "SELECT id, name, (SELECT count(*) FROM sources WHERE notebook_id = notebooks.id"
+                " AND hidden_at IS NULL), chunk_count FROM notebooks ORDER BY name"
+            )
+            return [NotebookRow(*row) for row in rows]
+
+    def notebook_name(self, notebook_id: int) -> str:
+        """Return the name of the notebook of this number. Raises NotFound."""
+        with self._database.read() as connection:
+            row = connection.execute("SELECT name FROM notebooks WHERE id = ?", (notebook_id,)).fetchone()
+        if row is None:
+            raise NotFound(
+                ja=f"番号 {notebook_id} のノートブックはありません。",
+                en=f"There is no notebook of number {notebook_id}",
+            )
+        return str(row["name"])
+
     def add_notebook(self, name: str) -> None:
         """Create an empty notebook; nothing happens when it exists. The first source creates it as well."""
         with self._database.write() as connection:
@@ -32,12 +63,12 @@ class Notebooks(Tables):
     def rename_notebook(self, name: str, new_name: str) -> None:
         """Give a notebook another name. Raises NotFound, or Conflict when the new name is taken."""
         with self._database.write() as connection:
-            if find_notebook(connection, new_name) is not None:
+            row = existing_notebook(connection, name)
+            if find_notebook(connection, new_name) not in (None, row):
                 raise Conflict(
                     ja=f"ノートブック「{new_name}」はすでにあります。別の名前にしてください。",
                     en=f"A notebook '{new_name}' exists already: choose another name",
                 )
-            row = existing_notebook(connection, name)
             connection.execute("UPDATE notebooks SET name = ? WHERE id = ?", (nfc(new_name), row))
 
     def vector_revision(self, notebook: str) -> int:
@@ -46,11 +77,14 @@ class Notebooks(Tables):
             row = connection.execute("SELECT revision FROM notebooks WHERE name = ?", (nfc(notebook),)).fetchone()
             return int(row["revision"]) if row else 0
 
-    def chunk_count(self, notebook: str) -> int:
-        """Return how many chunks the notebook's sources have together; 0 if there is no such notebook."""
+    def listing(self, notebook: str) -> int:
+        """Return a number that grows whenever the list of sources would show something else; 0 if there is none.
+
+        While a source is embedded its `vector_count` grows without it (`embedding` tells); once ready it counts.
+        """
         with self._database.read() as connection:
-            row = connection.execute("SELECT chunk_count FROM notebooks WHERE name = ?", (nfc(notebook),)).fetchone()
-            return int(row["chunk_count"]) if row else 0
+            row = connection.execute("SELECT listing FROM notebooks WHERE name = ?", (nfc(notebook),)).fetchone()
+            return int(row["listing"]) if row else 0
 
 
 def find_notebook(connection: sqlite3.Connection, name: str) -> int | None:
@@ -74,9 +108,14 @@ def ensure_notebook(connection: sqlite3.Connection, name: str) -> int:
 
 
 def count_change(connection: sqlite3.Connection, notebook_id: int) -> None:
-    """Move the notebook's revision on and count its chunks anew."""
+    """Move the notebook's revision on, as its chunks or vectors have changed."""
+    connection.execute("UPDATE notebooks SET revision = revision + 1 WHERE id = ?", (notebook_id,))
+
+
+def list_anew(connection: sqlite3.Connection, notebook_id: int) -> None:
+    """Move the notebook's listing on and count the chunks of the sources that are shown."""
     connection.execute(
-        "UPDATE notebooks SET revision = revision + 1, chunk_count ="
-        " (SELECT coalesce(sum(chunk_count), 0) FROM sources WHERE notebook_id = notebooks.id) WHERE id = ?",
+        "UPDATE notebooks SET listing = listing + 1, chunk_count = (SELECT coalesce(sum(chunk_count), 0)"
+        " FROM sources WHERE notebook_id = notebooks.id AND hidden_at IS NULL) WHERE id = ?",
         (notebook_id,),
     )

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from fumikura.errors import NotFound
 from fumikura.records import ScoredChunk, StoredChunk
+from fumikura.store.catalogue import shown_rows
 from fumikura.store.chunks import stored_chunks
 from fumikura.store.notebooks import Tables, find_notebook
 from fumikura.store.texts import clean
@@ -21,16 +22,26 @@ class Passages(Tables):
             notebook_id = find_notebook(connection, notebook)
             if notebook_id is None:
                 return []
+            if source_rows is None:
+                source_rows = shown_rows(connection, notebook_id)
             return self._keywords.search(connection, notebook_id, clean(query), top_k, source_rows)
 
-    def term_document_counts(self, notebook: str, terms: Iterable[str]) -> dict[str, int]:
-        """Return in how many chunks each term (a word or a bigram of the analyzer) occurs; 0 for unknown ones."""
+    def term_document_counts(
+        self, notebook: str, terms: Iterable[str], source_ids: Collection[str] | None = None
+    ) -> dict[str, int]:
+        """Return in how many chunks each word or bigram of the analyzer occurs; 0 for unknown ones.
+
+        Of these sources only, if given; then counted up to 1,000.
+        """
         cleaned = [clean(term) for term in terms]
         with self._database.read() as connection:
             notebook_id = find_notebook(connection, notebook)
             if notebook_id is None:
                 return dict.fromkeys(cleaned, 0)
-            return self._keywords.term_counts(connection, notebook_id, cleaned)
+            rows = shown_rows(connection, notebook_id, source_ids)
+            if rows is None:
+                return self._keywords.term_counts(connection, notebook_id, cleaned)
+            return self._keywords.term_counts_within(connection, notebook_id, cleaned, rows)
 
     def read_chunks(self, notebook: str, chunk_ids: Sequence[int]) -> list[StoredChunk]:
         """Return the chunks that still exist in this notebook, in the order asked for."""
@@ -70,11 +81,6 @@ class Passages(Tables):
         return str(row["text"][start - row["start"] : end - row["start"]])
 
     def source_rows(self, notebook: str, source_ids: Collection[str]) -> list[int]:
-        """Return the row ids of the sources that exist in this notebook."""
+        """Return the row ids of the sources that exist in this notebook and are not hidden."""
         with self._database.read() as connection:
-            rows = connection.execute(
-                "SELECT id FROM sources WHERE notebook_id = ? AND public_id IN (SELECT value FROM json_each(?))"
-                " ORDER BY id",
-                (find_notebook(connection, notebook), json.dumps([clean(source_id) for source_id in source_ids])),
-            )
-            return [int(row["id"]) for row in rows]
+            return shown_rows(connection, find_notebook(connection, notebook), source_ids) or []

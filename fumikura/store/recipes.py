@@ -38,7 +38,12 @@ class Recipes(Tables):
         with self._database.write() as connection:
             row = recipe_row(connection, recipe)
             connection.execute("UPDATE recipes SET present = (id = ?)", (row,))
-            connection.execute("UPDATE notebooks SET revision = revision + 1")
+            connection.execute(
+                "UPDATE sources SET vector_count ="
+                " (SELECT count(*) FROM vectors WHERE source_id = sources.id AND recipe_id = ?)",
+                (row,),
+            )
+            connection.execute("UPDATE notebooks SET revision = revision + 1, listing = listing + 1")
 
     def drop_recipe(self, recipe: str) -> int:
         """Delete the vectors of a recipe and return their number. Raises StoreError for the present one."""

@@ -1,21 +1,22 @@
 """Writing sources: insert, replace, remove, each in one transaction with chunks, keywords and vectors."""
 
-import secrets
 import sqlite3
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterable, Mapping, Sequence
 
 from fumikura.records import Chunk, Source, SourceSummary, Vector
 from fumikura.store.catalogue import existing_source, summary
 from fumikura.store.chunks import chunk_contents
 from fumikura.store.drafts import Draft, make_draft
-from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook
+from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook, list_anew
+from fumikura.store.notes import normalize_notes
 from fumikura.store.recipes import recipe_for_writing
-from fumikura.store.texts import now
-from fumikura.store.vectors import carry_over, insert_by_hash
+from fumikura.store.texts import new_id, now
+from fumikura.store.vectors import carry_over, count_vectors, insert_by_hash
 
 
 class Sources(Tables):
-    """The tables `sources`, `sections` and `chunks`, as they are written."""
+    """The tables `sources`, `sections`, `chunks` and `originals`, as they are written."""
 
     def put_source(
         self,
@@ -25,11 +26,14 @@ class Sources(Tables):
         chunk_recipe: str,
         vectors: Mapping[str, Vector] | None = None,
         recipe: str | None = None,
+        original: bytes | None = None,
     ) -> SourceSummary:
         """Insert the source, or replace the one of the same origin, which keeps its id; all or nothing.
 
-        `vectors` maps `content_sha256(chunk.embed_text)` to vectors of `recipe` (None: the present one). Vectors that
-        the notebook holds already for the same content are carried over, so only `pending_chunks` remain to embed.
+        A replaced source keeps the name that a person gave it, is shown again if it was hidden, and keeps the bytes
+        of its file where `original` is None. `vectors` maps `content_sha256(chunk.embed_text)` to vectors of `recipe`
+        (None: the present one). Vectors that the notebook holds already for the same content are carried over, so only
+        `pending_chunks` remain to embed.
         """
         draft = make_draft(source, chunks, chunk_recipe)
         with self._database.write() as connection:
@@ -45,7 +49,10 @@ class Sources(Tables):
                 insert_by_hash(connection, row, recipe_for_writing(connection, recipe), vectors)
             carry_over(connection, row)
             connection.execute("DELETE FROM sections WHERE source_id = ? AND id <= ?", (row, last_section))
-            count_change(connection, notebook_id)
+            count_vectors(connection, "id = ?", [row])
+            if original is not None:
+                connection.execute("INSERT OR REPLACE INTO originals VALUES (?, ?)", (row, original))
+            _changed(connection, notebook_id)
             return summary(connection, row)
 
     def remove_source(self, notebook: str, source: str) -> bool:
@@ -60,33 +67,41 @@ class Sources(Tables):
         """
         with self._database.write() as connection:
             notebook_id = existing_notebook(connection, notebook)
-            for source in sources:
-                self._delete(connection, existing_source(connection, notebook_id, source))
-            count_change(connection, notebook_id)
-            self._keywords.forget(connection)
+            self._delete(connection, [existing_source(connection, notebook_id, source) for source in sources])
+            _changed(connection, notebook_id)
         return self._database.checkpoint()
+
+    def purge_hidden(self, older_than_s: float) -> list[tuple[str, SourceSummary]]:
+        """Delete the sources hidden `older_than_s` ago or earlier; return them with their notebooks' names.
+
+        What a reader kept in the log is overwritten by the next deletion or `checkpoint`.
+        """
+        with self._database.write() as connection:
+            rows = connection.execute(
+                "SELECT sources.id, notebook_id, notebooks.name AS notebook FROM sources"
+                " JOIN notebooks ON notebooks.id = notebook_id WHERE hidden_at <= ? ORDER BY sources.id",
+                (time.time() - older_than_s,),
+            ).fetchall()
+            if not rows:
+                return []
+            purged = [(row["notebook"], summary(connection, row["id"])) for row in rows]
+            self._delete(connection, [row["id"] for row in rows])
+            for notebook_id in {row["notebook_id"] for row in rows}:
+                _changed(connection, notebook_id)
+        self._database.checkpoint()
+        return purged
 
     def remove_notebook(self, notebook: str) -> bool:
         """Delete a notebook with all its sources; the answer is that of `remove_source`."""
         with self._database.write() as connection:
             notebook_id = existing_notebook(connection, notebook)
             rows = connection.execute("SELECT id FROM sources WHERE notebook_id = ?", (notebook_id,)).fetchall()
-            for row in rows:
-                self._delete(connection, row["id"])
+            self._delete(connection, [row["id"] for row in rows])
             connection.execute("DELETE FROM notebooks WHERE id = ?", (notebook_id,))
-            self._keywords.forget(connection)
         return self._database.checkpoint()
 
-    def set_pinned(self, notebook: str, source: str, pinned: bool) -> SourceSummary:
-        """Put the source into the resident core, or take it out. Raises NotFound or Conflict."""
-        return self._set(notebook, source, "pinned", pinned)
-
-    def set_included(self, notebook: str, source: str, included: bool) -> SourceSummary:
-        """Let questions use the source, or not. Raises NotFound or Conflict."""
-        return self._set(notebook, source, "included", included)
-
     def rebuild_keywords(self) -> int:
-        """Write the keyword index anew with the present tokenizer; return the number of chunks.
+        """Write all that is searched by words anew with the present tokenizer; return the number of chunks.
 
         One transaction a source, so that others wait for none longer; broken off, it can be called again.
         """
@@ -95,6 +110,7 @@ class Sources(Tables):
         count = sum(self._rebuild_source(row["id"], row["notebook_id"]) for row in rows)
         with self._database.write() as connection:
             connection.execute("DELETE FROM keyword WHERE rowid NOT IN (SELECT id FROM chunks)")
+            normalize_notes(connection)
             self._keywords.stamp(connection)
         return count
 
@@ -111,21 +127,26 @@ class Sources(Tables):
             self._keywords.add(connection, ids, columns)
             return len(ids)
 
-    def _set(self, notebook: str, source: str, column: str, value: bool) -> SourceSummary:
-        with self._database.write() as connection:
-            notebook_id = existing_notebook(connection, notebook)
-            row = existing_source(connection, notebook_id, source)
-            connection.execute(f"UPDATE sources SET {column} = ? WHERE id = ?", (value, row))
-            return summary(connection, row)
+    def _delete(self, connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+        for row in rows:
+            self._keywords.remove(connection, row)
+            # The name of a file stands in the job that read it, too.
+            connection.execute(
+                "DELETE FROM jobs WHERE state = 'done' AND source_id = (SELECT public_id FROM sources WHERE id = ?)",
+                (row,),
+            )
+            connection.execute("DELETE FROM sources WHERE id = ?", (row,))
+        self._keywords.forget(connection)
 
-    def _delete(self, connection: sqlite3.Connection, row: int) -> None:
-        self._keywords.remove(connection, row)
-        connection.execute("DELETE FROM sources WHERE id = ?", (row,))
+
+def _changed(connection: sqlite3.Connection, notebook_id: int) -> None:
+    count_change(connection, notebook_id)
+    list_anew(connection, notebook_id)
 
 
 def _write_source(connection: sqlite3.Connection, notebook_id: int, draft: Draft) -> tuple[int, int]:
     """Return the source's row id and the last id of its old sections (0: it is new)."""
-    values = draft.source_values() | {"updated_at": now()}
+    values = draft.source_values() | {"updated_at": now(), "hidden_at": None}
     old = connection.execute(
         "SELECT id, (SELECT coalesce(max(id), 0) FROM sections WHERE source_id = sources.id) AS last"
         " FROM sources WHERE notebook_id = ? AND origin = ?",
@@ -135,7 +156,7 @@ def _write_source(connection: sqlite3.Connection, notebook_id: int, draft: Draft
         changes = ", ".join(f"{column} = :{column}" for column in values)
         connection.execute(f"UPDATE sources SET {changes} WHERE id = :id", values | {"id": old["id"]})
         return int(old["id"]), int(old["last"])
-    values |= {"notebook_id": notebook_id, "public_id": secrets.token_hex(8), "added_at": values["updated_at"]}
+    values |= {"notebook_id": notebook_id, "public_id": new_id(), "added_at": values["updated_at"]}
     columns = ", ".join(values)
     marks = ", ".join(f":{column}" for column in values)
     row = connection.execute(f"INSERT INTO sources ({columns}) VALUES ({marks})", values).lastrowid

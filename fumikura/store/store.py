@@ -4,18 +4,23 @@ from pathlib import Path
 
 from fumikura.store.catalogue import Catalogue
 from fumikura.store.checks import Checks
+from fumikura.store.choices import Choices
 from fumikura.store.connection import Database, Journal, Synchronous
+from fumikura.store.conversations import Conversations
 from fumikura.store.jobs import Jobs
 from fumikura.store.keyword import KeywordIndex, TermAnalyzer
 from fumikura.store.migrations import migrate, shipped_migrations
 from fumikura.store.notebooks import Notebooks
+from fumikura.store.notes import Notes
 from fumikura.store.passages import Passages
 from fumikura.store.recipes import Recipes
 from fumikura.store.sources import Sources
 from fumikura.store.vectors import StoredVectors
 
 
-class Store(Notebooks, Sources, Catalogue, Passages, StoredVectors, Recipes, Jobs, Checks):
+class Store(
+    Notebooks, Sources, Choices, Catalogue, Passages, StoredVectors, Recipes, Jobs, Conversations, Notes, Checks
+):
     """All tables over one file, each part in its own module. Thread safe; processes may share the file.
 
     Implements protocols.VectorReader and protocols.PassageReader.

@@ -9,7 +9,7 @@ import numpy as np
 from fumikura.errors import BackendReplyInvalid
 from fumikura.records import Ids, Vector, VectorRows, Vectors
 from fumikura.store.chunks import ChunkContent, chunk_contents
-from fumikura.store.notebooks import Tables, count_change, find_notebook
+from fumikura.store.notebooks import Tables, count_change, find_notebook, list_anew
 from fumikura.store.recipes import check_dimension, recipe_row
 from fumikura.store.texts import nfc
 
@@ -18,6 +18,7 @@ PRESENT = (
     "FROM vectors WHERE notebook_id = (SELECT id FROM notebooks WHERE name = ?)"
     " AND recipe_id = (SELECT id FROM recipes WHERE present)"
 )
+OF_CHUNKS = "id IN (SELECT source_id FROM chunks WHERE id IN (SELECT value FROM json_each(?)))"
 
 
 class StoredVectors(Tables):
@@ -93,7 +94,20 @@ class StoredVectors(Tables):
             stored = connection.total_changes - before
             if notebook_id is not None and stored:
                 count_change(connection, notebook_id)
+                if count_vectors(connection, OF_CHUNKS, [json.dumps([chunk.chunk_id for chunk in chunks])]):
+                    list_anew(connection, notebook_id)
             return stored
+
+
+def count_vectors(connection: sqlite3.Connection, where: str, values: Sequence[object]) -> bool:
+    """Count anew the present vectors of the sources for which `where` holds; whether one of them is ready."""
+    rows = connection.execute(
+        "UPDATE sources SET vector_count = (SELECT count(*) FROM vectors WHERE source_id = sources.id"
+        f" AND recipe_id = (SELECT id FROM recipes WHERE present)) WHERE {where}"
+        " RETURNING vector_count = chunk_count AS ready",
+        values,
+    ).fetchall()
+    return any(row["ready"] for row in rows)
 
 
 def insert_by_hash(

@@ -3,6 +3,7 @@ import threading
 import pytest
 
 from fumikura.errors import NotFound
+from fumikura.records import SourceFile
 
 # A word that no other text holds, as one katakana word and in a heading, a lead-free body and a name.
 SECRET = "ゼンマイハグルマ"
@@ -58,3 +59,63 @@ def test_several_sources_go_together_or_not_at_all(filled):
     assert len(filled.sources("n")) == 31
     filled.remove_sources("n", [f"{number}.md" for number in range(30)])
     assert [source.name for source in filled.sources("n")] == ["secret.md"]
+
+
+def test_the_bytes_and_the_job_of_a_deleted_source_are_gone_too(store, path, make_source):
+    content = f"\ufeff{SECRET}".encode() * 5000
+    job = store.add_job("n", "add", f"{SECRET}.md", SourceFile(f"upload:{SECRET}.md", f"{SECRET}.md", content))
+    store.claim_job()
+    source = store.put_source("n", *make_source(f"upload:{SECRET}.md", "会議は木曜。"), "c", original=content)
+    store.update_job(job.job_id, state="done", source_id=source.source_id)
+    failed = store.add_job("n", "add", "other.md")
+    assert remains(path, SECRET)
+    store.remove_source("n", source.source_id)
+    assert remains(path, SECRET) == [] and store.jobs("n") == [failed]
+
+
+def test_a_hidden_source_is_wholly_gone_once_its_time_is_over(filled, path):
+    filled.hide_source("n", "secret.md")
+    assert remains(path, SECRET)
+    filled.purge_hidden(0)
+    assert remains(path, SECRET) == []
+
+
+def test_a_dismissed_job_leaves_nothing_of_its_file(store, path):
+    file = SourceFile("upload:a.md", "a.md", SECRET.encode() * 50_000)
+    kept, dismissed = (store.add_job("n", "add", "a.md", file if number else None) for number in range(2))
+    store.update_job(dismissed.job_id, state="failed")
+    assert remains(path, SECRET)
+    store.remove_job(dismissed.job_id)
+    assert remains(path, SECRET) == [] and store.jobs("n") == [kept]
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["conversation", "turn"])
+def test_a_deleted_turn_leaves_neither_question_nor_answer_nor_trace(store, path, whole):
+    conversation = store.add_conversation("n").conversation_id
+    store.add_turn("n", conversation, "会議はいつ？")
+    turn = store.add_turn("n", conversation, SECRET).turn_id
+    long = SECRET * 10_000
+    store.update_turn("n", turn, state="complete", text=long, answer={"text": long}, trace={"prompt": long})
+    assert remains(path, SECRET)
+    if whole:
+        store.remove_conversation("n", conversation)
+    else:
+        store.remove_turn("n", conversation, turn)
+    assert remains(path, SECRET) == []
+
+
+def test_a_deleted_note_leaves_nothing(store, path):
+    note = store.add_note("n", SECRET, SECRET * 100_000, [{"quote": SECRET}], SECRET)
+    store.update_note("n", note.note_id, title="会議")
+    assert remains(path, SECRET)
+    store.remove_note("n", note.note_id)
+    assert remains(path, SECRET) == []
+
+
+def test_a_deleted_notebook_takes_everything_along(filled, path):
+    conversation = filled.add_conversation("n", SECRET).conversation_id
+    filled.add_turn("n", conversation, SECRET)
+    filled.add_note("n", SECRET, SECRET)
+    filled.add_job("n", "add", SECRET, SourceFile(SECRET, SECRET, SECRET.encode()))
+    assert filled.remove_notebook("n") is True
+    assert remains(path, SECRET) == [] and filled.check() == []

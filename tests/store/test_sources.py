@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from fumikura.errors import BackendReplyInvalid, Conflict, IndexMismatch, NotFound, SourceError
-from fumikura.records import Chunk, Section
+from fumikura.records import Chunk, Notice, Section
 from fumikura.store import content_sha256
 
 RECIPE = "miniature dimension=3"
+GUESSED = Notice("推定", "a guess")
 TWO = "# 会議\n木曜に第二会議室で開きます。\n# 鍵\n鍵は事務室にあります。\n"
 
 
 def test_a_source_comes_back_as_it_was_given(store, make_source):
     source, chunks = make_source(
-        "notes/a.md", TWO, title="覚え書き", date="2026-01-05", metadata={"author": "架空"}, notices=("推定",)
+        "notes/a.md", TWO, title="覚え書き", date="2026-01-05", metadata={"author": "架空"}, notices=(GUESSED,)
     )
     summary = store.put_source("n", source, chunks, "structure 256")
     assert (summary.name, summary.origin, summary.title, summary.date) == (
@@ -24,7 +25,7 @@ def test_a_source_comes_back_as_it_was_given(store, make_source):
         "覚え書き",
         "2026-01-05",
     )
-    assert (summary.chunk_count, summary.notices, summary.chunk_recipe) == (2, ("推定",), "structure 256")
+    assert (summary.chunk_count, summary.notices, summary.chunk_recipe) == (2, (GUESSED,), "structure 256")
     assert (summary.pinned, summary.included) == (False, True)
     assert store.source_text("n", summary.source_id) == TWO
     assert store.sections("n", summary.source_id) == list(source.sections)
@@ -171,6 +172,7 @@ def test_notebooks_are_listed_renamed_and_removed(store, make_source):
     assert store.notebooks() == ["ガーデン", "仕事", "家"]
     with pytest.raises(Conflict, match="仕事"):
         store.rename_notebook("家", "仕事")
+    store.rename_notebook("家", "家")
     store.rename_notebook("家", "自宅")
     assert [source.name for source in store.sources("自宅")] == ["a.md"]
     with pytest.raises(NotFound):

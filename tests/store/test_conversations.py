@@ -1,0 +1,130 @@
+import pytest
+
+from fumikura.errors import NotFound, QuestionError
+from fumikura.records import Notice
+
+ANSWER = {"status": "answered", "text": "木曜です。[1]", "citations": [{"n": 1, "source_id": "abc", "quote": "木曜"}]}
+
+
+@pytest.fixture
+def conversation(store):
+    return store.add_conversation("n").conversation_id
+
+
+def test_a_conversation_is_named_after_its_first_question(store, conversation):
+    assert store.conversation("n", conversation).title == ""
+    store.add_turn("n", conversation, " 会議は\nいつ？ ")
+    store.add_turn("n", conversation, "鍵はどこ？")
+    row = store.conversation("n", conversation)
+    assert (row.title, row.turn_count) == ("会議は いつ？", 2) and store.notebooks() == ["n"]
+
+
+def test_a_long_question_gives_a_name_of_60_characters(store, conversation):
+    store.add_turn("n", conversation, "会" * 61)
+    assert store.conversation("n", conversation).title == "会" * 59 + "…"
+
+
+def test_a_given_title_stays(store):
+    given = store.add_conversation("n", "引っ越し").conversation_id
+    store.add_turn("n", given, "会議はいつ？")
+    assert store.conversation("n", given).title == "引っ越し"
+    assert store.rename_conversation("n", given, " 転居 ").title == "転居"
+    for title in (" ", "長" * 201):
+        with pytest.raises(QuestionError):
+            store.rename_conversation("n", given, title)
+    assert store.conversation("n", given).title == "転居"
+
+
+def test_conversations_are_listed_by_the_last_question(store):
+    first, second = (store.add_conversation("n", title).conversation_id for title in ("一", "二"))
+    assert [row.title for row in store.conversations("n")] == ["二", "一"]
+    with store._database.write() as connection:
+        connection.execute("UPDATE conversations SET updated_at = '2026-01-01T00:00:00+00:00'")
+    store.add_turn("n", first, "会議はいつ？")
+    assert [row.conversation_id for row in store.conversations("n")] == [first, second]
+    assert store.conversations("m") == []
+
+
+def test_a_turn_from_the_question_to_the_checked_answer(store, conversation):
+    turn = store.add_turn("n", conversation, "それはいつ？\ud83d")
+    assert (turn.state, turn.question, turn.completed, turn.text) == (
+        "running",
+        "それはいつ？\ufffd",
+        turn.question,
+        "",
+    )
+    assert turn.answer is None and turn.error is None and turn.ended_at is None
+    store.update_turn("n", turn.turn_id, completed="会議はいつ？", text="木曜")
+    done = store.update_turn("n", turn.turn_id, state="complete", answer=ANSWER, trace={"prompt": "問" * 30_000})
+    assert (done.state, done.completed, done.text, done.answer) == ("complete", "会議はいつ？", "木曜", ANSWER)
+    assert done.ended_at and store.turns("n", conversation) == [done]
+    assert store.turn_trace("n", conversation, turn.turn_id) == {"prompt": "問" * 30_000}
+
+
+def test_turns_come_in_the_order_of_their_questions(store, conversation):
+    questions = [f"質問{number}" for number in range(12)]
+    for question in questions:
+        store.add_turn("n", conversation, question)
+    assert [turn.question for turn in store.turns("n", conversation)] == questions
+
+
+def test_a_failed_turn_keeps_its_error_in_both_languages(store, conversation):
+    turn = store.add_turn("n", conversation, "会議は？")
+    failed = store.update_turn("n", turn.turn_id, state="failed", error=Notice("止まりました", "it stopped"))
+    assert failed.error == Notice("止まりました", "it stopped") and failed.ended_at
+    assert store.turn_trace("n", conversation, turn.turn_id) == {}
+
+
+def test_what_ran_when_the_server_ended_is_broken_off(store, conversation):
+    running, done = (store.add_turn("n", conversation, "会議は？").turn_id for _ in range(2))
+    store.update_turn("n", running, text="木曜の")
+    store.update_turn("n", done, state="complete", answer=ANSWER)
+    assert store.break_off_running_turns() == 1 and store.break_off_running_turns() == 0
+    first, second = store.turns("n", conversation)
+    assert (first.state, first.text, second.state) == ("broken_off", "木曜の", "complete") and first.ended_at
+
+
+def test_turns_and_conversations_are_deleted(store, conversation):
+    first, second = (store.add_turn("n", conversation, "会議は？").turn_id for _ in range(2))
+    store.remove_turn("n", conversation, first)
+    assert [turn.turn_id for turn in store.turns("n", conversation)] == [second]
+    with pytest.raises(NotFound, match=first):
+        store.remove_turn("n", conversation, first)
+    store.remove_conversation("n", conversation)
+    assert store.conversations("n") == []
+    with pytest.raises(NotFound, match=second):
+        store.update_turn("n", second, state="complete")
+
+
+def test_another_notebook_has_no_part_in_it(store, conversation):
+    turn = store.add_turn("n", conversation, "会議は？").turn_id
+    store.add_conversation("m")
+    for notebook in ("m", "nowhere"):
+        for call in (
+            lambda name: store.conversation(name, conversation),
+            lambda name: store.rename_conversation(name, conversation, "名"),
+            lambda name: store.remove_conversation(name, conversation),
+            lambda name: store.add_turn(name, conversation, "鍵は？"),
+            lambda name: store.turns(name, conversation),
+            lambda name: store.update_turn(name, turn, state="failed"),
+            lambda name: store.turn_trace(name, conversation, turn),
+            lambda name: store.remove_turn(name, conversation, turn),
+        ):
+            with pytest.raises(NotFound):
+                call(notebook)
+    with pytest.raises(NotFound, match="unknown"):
+        store.turn_trace("n", conversation, "unknown")
+    assert [row.state for row in store.turns("n", conversation)] == ["running"]
+
+
+def test_who_quotes_a_source(store, conversation):
+    quoting = store.add_turn("n", conversation, "会議は？").turn_id
+    other = store.add_turn("n", conversation, "鍵は？").turn_id
+    store.update_turn("n", quoting, state="complete", answer=ANSWER)
+    elsewhere = {"text": "abc", "citations": [{"n": 1, "source_id": "def", "quote": "abc"}]}
+    store.update_turn("n", other, state="complete", answer=elsewhere)
+    store.add_turn("n", conversation, "abc")
+    store.add_note("n", "会議", "木曜", ANSWER["citations"])
+    store.add_note("n", "abc", "abc")
+    assert store.mentions("n", "abc") == (1, 1) and store.mentions("n", "def") == (1, 0)
+    assert store.mentions("n", "ghi") == store.mentions("m", "abc") == (0, 0)
