@@ -10,7 +10,7 @@ from dataclasses import replace
 from fumikura.errors import BackendError
 from fumikura.generators.exchange import Exchange, dropped
 from fumikura.generators.thinking import ThinkingFilter
-from fumikura.records import Usage
+from fumikura.records import Notice, Usage
 
 Events = Callable[[Exchange], Iterator[str | Usage]]
 
@@ -63,9 +63,9 @@ class AnswerStream(Iterator[str | Usage]):
         if error is None and self._exchange.closed_by_caller:
             return Usage(finish="stopped")
         failure = error or dropped(self._exchange.server)
-        return replace(ended or Usage(finish="broken_off"), finish="broken_off", error=both(failure))
+        return replace(ended or Usage(finish="broken_off"), finish="broken_off", error=noticed(failure))
 
 
-def both(error: BackendError) -> str:
-    """Return the error in both languages on one line, as notices have it."""
-    return f"{error.ja} / {error.en}"
+def noticed(error: BackendError) -> Notice:
+    """Return the error as a notice."""
+    return Notice(error.ja, error.en)

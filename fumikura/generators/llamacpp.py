@@ -1,16 +1,20 @@
 """The embedded default: llama.cpp in a child process, started when first needed and unloaded when idle."""
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fumikura.errors import BackendError
-from fumikura.generators.answer_stream import AnswerStream, both
+from fumikura.generators.answer_stream import AnswerStream, noticed
 from fumikura.generators.exchange import Timeouts
+from fumikura.generators.llamacpp_prefixes import LlamaCppPrefixes
 from fumikura.generators.llamacpp_process import CHILD, ChildParameters, LlamaCppProcess
+from fumikura.generators.llamacpp_slot import Slot
 from fumikura.generators.openai import OpenAIGenerator
+from fumikura.generators.prefix import Progress
+from fumikura.generators.prefix_files import LIMIT_BYTES, PrefixFiles
 from fumikura.generators.thinking import TemplateHabits, ends_in_opening_tag
 from fumikura.protocols import Pieces
 from fumikura.records import Message, Usage
@@ -18,7 +22,12 @@ from fumikura.records import Message, Usage
 
 @dataclass(frozen=True, slots=True)
 class LlamaCppOptions:
-    """How the model is held. `idle_unload_s` 0: never unloaded."""
+    """How the model is held. `idle_unload_s` 0: never unloaded. `prefix_folder` None: computed prefixes are not kept.
+
+    `reuse_chunk_tokens` 0: off. Else runs of at least so many tokens that the slot holds are shifted to their new place
+    instead of computed. Five of twelve passages in library order, ten questions, 16: 19 to 22 tokens newly read instead
+    of 312 to 418, a tenth of the processor time to the first token; eight answers the same, two worded differently.
+    """
 
     context_tokens: int = 4096
     temperature: float = 0.0
@@ -26,6 +35,9 @@ class LlamaCppOptions:
     idle_unload_s: float = 600.0
     start_timeout_s: float = 180.0
     log_path: Path | None = None
+    prefix_folder: Path | None = None
+    prefix_bytes: int = LIMIT_BYTES
+    reuse_chunk_tokens: int = 0
     child_command: tuple[str, ...] = CHILD
     timeouts: Timeouts = field(default_factory=Timeouts)
 
@@ -36,6 +48,7 @@ class _Running:
 
     process: LlamaCppProcess
     client: OpenAIGenerator
+    slot: Slot
 
 
 class LlamaCppGenerator:
@@ -47,6 +60,9 @@ class LlamaCppGenerator:
         self.name = name
         self._locate_model = locate_model
         self._options = options or LlamaCppOptions()
+        folder = self._options.prefix_folder
+        files = PrefixFiles(folder, self._options.prefix_bytes) if folder else None
+        self.prefixes = LlamaCppPrefixes(locate_model, self._options.context_tokens, files)
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._use_count = 0
@@ -58,19 +74,54 @@ class LlamaCppGenerator:
         running = self._running
         return running.process.pid if running and running.process.running() else None
 
+    @property
+    def loaded(self) -> bool:
+        """Tell whether the child runs, its model in memory."""
+        return self.pid is not None
+
     def context_tokens(self) -> int:
         """Return the context of the running model; starts it. Raises BackendError, ModelMissing."""
-        with self._use() as client:
-            return client.context_tokens()
+        with self._use() as running:
+            return running.client.context_tokens()
 
     def count_tokens(self, messages: Sequence[Message]) -> int:
         """Return exactly the tokens of the prompt that the model's template makes of the messages."""
-        with self._use() as client:
-            return client.count_tokens(messages)
+        with self._use() as running:
+            return running.client.count_tokens(messages)
 
     def generate(self, messages: Sequence[Message], max_tokens: int) -> Pieces:
         """Stream the answer; see protocols.Generator."""
         return _HeldStream(self, messages, max_tokens)
+
+    @property
+    def keeps_prefixes(self) -> bool:
+        """Tell whether there is a folder for computed prefixes; see prefix.PrefixCache for this and the next five."""
+        return self.prefixes.kept
+
+    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None) -> Usage:
+        """Compute the prefix until `stop` or a question."""
+        with self._use() as running:
+            return self.prefixes.warm(running.slot, prefix, stop, progress)
+
+    def save_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Keep the prefix in a file."""
+        with self._use() as running:
+            return self.prefixes.save(running.process, running.slot, prefix)
+
+    def restore_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Put the kept prefix back."""
+        if not self.prefixes.is_kept(prefix):
+            return False
+        with self._use() as running:
+            return self.prefixes.restore(running.process, running.slot, prefix)
+
+    def generate_from(self, prefix: Sequence[Message], messages: Sequence[Message], max_tokens: int) -> Pieces:
+        """Stream the answer, the kept prefix put back first where the slot no longer holds it."""
+        return _HeldStream(self, messages, max_tokens, prefix)
+
+    def forget_prefixes(self, keep: Iterable[Sequence[Message]] = ()) -> int:
+        """Remove the files of all other prefixes."""
+        return self.prefixes.forget(keep)
 
     def close(self) -> None:
         """End the child process; the next call would start it again."""
@@ -78,10 +129,10 @@ class LlamaCppGenerator:
             self._stop()
 
     @contextmanager
-    def _use(self) -> Iterator[OpenAIGenerator]:
+    def _use(self) -> Iterator[_Running]:
         running = self.hold()
         try:
-            yield running.client
+            yield running
         except BackendError as error:
             raise running.process.crash() or error from error
         finally:
@@ -108,7 +159,9 @@ class LlamaCppGenerator:
 
     def _start(self) -> _Running:
         options = self._options
-        parameters = ChildParameters(self._locate_model(), options.context_tokens, options.threads)
+        parameters = ChildParameters(
+            self._locate_model(), options.context_tokens, options.threads, self.prefixes.folder()
+        )
         process = LlamaCppProcess(parameters, options.log_path, options.start_timeout_s, options.child_command)
         habits = TemplateHabits()
         client = OpenAIGenerator(
@@ -116,7 +169,7 @@ class LlamaCppGenerator:
             self.name,
             api_key=process.api_key,
             temperature=options.temperature,
-            extra_body={"cache_prompt": True},
+            extra_body={"cache_prompt": True, "n_cache_reuse": options.reuse_chunk_tokens},
             timeouts=options.timeouts,
             habits=habits,
             tokenizer="llamacpp",
@@ -126,7 +179,7 @@ class LlamaCppGenerator:
         except BackendError:
             process.stop()
             raise
-        return _Running(process, client)
+        return _Running(process, client, Slot(process.address, process.api_key, client, options.timeouts))
 
     def _unload(self) -> None:
         with self._lock:
@@ -148,14 +201,22 @@ class LlamaCppGenerator:
 class _HeldStream(Iterator[str | Usage]):
     """An answer that keeps the child loaded until it ends, and tells a crash of the child from other failures."""
 
-    def __init__(self, generator: LlamaCppGenerator, messages: Sequence[Message], max_tokens: int) -> None:
+    def __init__(
+        self,
+        generator: LlamaCppGenerator,
+        messages: Sequence[Message],
+        max_tokens: int,
+        prefix: Sequence[Message] | None = None,
+    ) -> None:
         self._generator = generator
+        self._prefix = prefix
         self._messages = messages
         self._max_tokens = max_tokens
         self._lock = threading.Lock()
         self._running: _Running | None = None
         self._answer: AnswerStream | None = None
         self._ended = False
+        self._begun = False
 
     def __next__(self) -> str | Usage:
         if self._ended:
@@ -184,12 +245,22 @@ class _HeldStream(Iterator[str | Usage]):
             return Usage(finish="stopped")
         answer, running = opened
         try:
-            piece = next(answer)
+            piece = next(answer) if self._begun else self._first(answer, running)
         except BackendError as error:
             raise running.process.crash() or error from error
         if isinstance(piece, Usage) and piece.finish == "broken_off" and (crash := running.process.crash()):
-            return replace(piece, error=both(crash))
+            return replace(piece, error=noticed(crash))
         return piece
+
+    def _first(self, answer: AnswerStream, running: _Running) -> str | Usage:
+        """Return the first piece; until then no other question comes between the prefix and this one."""
+        prefixes = self._generator.prefixes
+        with prefixes.turn(lambda: self._ended) as mine:
+            if not mine:
+                return Usage(finish="stopped")
+            prefixes.before_answer(running.process, running.slot, self._prefix, self._messages)
+            self._begun = True
+            return next(answer)
 
     def _open(self) -> tuple[AnswerStream, _Running] | None:
         """Return the answer and its child; None when `close` was called while the child started."""

@@ -28,6 +28,7 @@ class ChildParameters:
     model_path: Path
     context_tokens: int
     threads: int | None = None
+    prefix_folder: Path | None = None
 
 
 class LlamaCppProcess:
@@ -41,6 +42,7 @@ class LlamaCppProcess:
         command: Sequence[str] = CHILD,
     ) -> None:
         self.api_key = secrets.token_urlsafe(32)
+        self.prefix_folder = parameters.prefix_folder
         self._log = ChildLog(log_path)
         # A session of its own: Ctrl+C in the terminal must not hit the child before the parent has ended its work.
         try:
@@ -102,6 +104,7 @@ class LlamaCppProcess:
                 "model_path": str(parameters.model_path),
                 "context_tokens": parameters.context_tokens,
                 "threads": parameters.threads,
+                "prefix_folder": str(parameters.prefix_folder) if parameters.prefix_folder else None,
                 "api_key": self.api_key,
             }
         )

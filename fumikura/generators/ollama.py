@@ -9,6 +9,7 @@ from fumikura.errors import BackendRefused, InputTooLong
 from fumikura.generators.answer_stream import AnswerStream
 from fumikura.generators.exchange import SHORTEN, Exchange, Timeouts
 from fumikura.generators.messages import wire_messages
+from fumikura.generators.prefix import ServersOwnCache
 from fumikura.generators.thinking import TemplateHabits, ThinkingFilter
 from fumikura.generators.token_estimate import TokenEstimate
 from fumikura.records import Finish, Message, Usage
@@ -16,10 +17,11 @@ from fumikura.records import Finish, Message, Usage
 FINISHES: dict[str, Finish] = {"stop": "complete", "length": "length", "load": "complete", "unload": "stopped"}
 
 
-class OllamaGenerator:
+class OllamaGenerator(ServersOwnCache):
     """Generator over POST /api/chat. num_ctx is sent: beyond it Ollama drops the front in silence."""
 
     exact_counts = False
+    loaded = True
 
     def __init__(
         self,

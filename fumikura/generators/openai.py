@@ -10,6 +10,7 @@ from fumikura.errors import BackendRefused, BackendReplyInvalid
 from fumikura.generators.answer_stream import AnswerStream
 from fumikura.generators.exchange import SHORTEN, Exchange, Timeouts
 from fumikura.generators.messages import wire_messages
+from fumikura.generators.prefix import ServersOwnCache
 from fumikura.generators.thinking import TemplateHabits, ThinkingFilter
 from fumikura.generators.token_estimate import TokenEstimate
 from fumikura.records import Finish, Message, Usage
@@ -21,8 +22,10 @@ Tokenizer = Literal["vllm", "llamacpp", "none"]
 Found = TypeVar("Found")
 
 
-class OpenAIGenerator:
+class OpenAIGenerator(ServersOwnCache):
     """Generator over POST /v1/chat/completions. `extra_body` reaches the server untouched (say: thinking off)."""
+
+    loaded = True
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ class ScriptedGenerator:
     """
 
     exact_counts = False
+    loaded = True
 
     def __init__(
         self,
@@ -59,6 +60,7 @@ class EchoGenerator:
 
     name = "echo"
     exact_counts = False
+    loaded = True
 
     def __init__(self, context_tokens: int = 8192, piece_characters: int = 8) -> None:
         self._context_tokens = context_tokens

@@ -47,7 +47,7 @@ def test_pieces_of_text_then_one_usage(generator: Generator) -> None:
     *pieces, usage = generator.generate(MESSAGES, 100)
     assert pieces and all(isinstance(piece, str) and piece for piece in pieces)
     assert isinstance(usage, Usage)
-    assert usage.finish == "complete" and usage.error == ""
+    assert usage.finish == "complete" and usage.error is None
 
 
 def test_the_same_question_can_be_asked_again(generator: Generator) -> None:

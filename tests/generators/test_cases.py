@@ -77,7 +77,8 @@ def test_c093_error_in_mid_stream_keeps_the_text(make, question, stub: StubServe
     text, usage = answer(make(), question)
     assert text == "開館は九時で、閉館は"
     assert usage.finish == "broken_off"
-    japanese, english = usage.error.split(" / ")
+    assert usage.error
+    japanese, english = usage.error.ja, usage.error.en
     assert "エラーを返しました" in japanese and "answered with an error" in english
     assert "an error was encountered" in japanese and "an error was encountered" in english
 
@@ -87,7 +88,7 @@ def test_c093_dropped_connection_keeps_the_text(make, question, stub: StubServer
     text, usage = answer(make(), question)
     assert text == "開館は九時で、"
     assert usage.finish == "broken_off"
-    assert "切れました" in usage.error
+    assert "切れました" in usage.error.ja
 
 
 def test_drop_before_the_first_piece_is_an_error(make, question, stub: StubServer) -> None:
@@ -124,7 +125,7 @@ def test_stall_between_tokens_ends_with_the_text_so_far(make, question, stub: St
     text, usage = answer(make(timeouts=Timeouts(connect_s=1, first_token_s=5, idle_s=0.3)), question)
     assert text == "開館は"
     assert usage.finish == "broken_off"
-    assert "続きの語" in usage.error
+    assert "続きの語" in usage.error.ja
 
 
 def test_c097_leaving_closes_the_upstream_connection(make, question, stub: StubServer, cases: Path) -> None:

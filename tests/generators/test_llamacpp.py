@@ -56,11 +56,11 @@ def make(tmp_path: Path) -> Iterator[Callable[..., LlamaCppGenerator]]:
 def test_nothing_runs_until_it_is_needed(make) -> None:
     generator = make()
     stream = generator.generate(QUESTION, 10)
-    assert generator.pid is None
+    assert generator.pid is None and not generator.loaded
     *pieces, usage = stream
     assert "".join(pieces) == "開館は九時です。[1]"
     assert usage.finish == "complete"
-    assert generator.pid is not None
+    assert generator.pid is not None and generator.loaded
 
 
 def test_one_child_serves_all_calls(make) -> None:
@@ -132,8 +132,9 @@ def test_crash_in_mid_answer_is_named_and_the_next_question_answered(make) -> No
     received += stream
     assert received[0] == "一、"
     assert received[-1].finish == "broken_off"
-    assert "SIGKILL" in received[-1].error and "メモリ" in received[-1].error
-    assert "lack of memory" in received[-1].error, "in both languages"
+    error = received[-1].error
+    assert error and "SIGKILL" in error.ja and "メモリ" in error.ja
+    assert "lack of memory" in error.en
     assert [*generator.generate(QUESTION, 10)][:2] == ["開館は", "九時です。[1]"]
 
 

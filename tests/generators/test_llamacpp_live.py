@@ -75,7 +75,7 @@ def test_killed_child_is_named_and_the_next_question_answered(llamacpp: LlamaCpp
     usage = received[-1]
     assert isinstance(usage, Usage)
     assert usage.finish == "broken_off"
-    assert "SIGKILL" in usage.error and "メモリ" in usage.error
+    assert usage.error and "SIGKILL" in usage.error.ja and "メモリ" in usage.error.ja
     *pieces, usage = llamacpp.generate(QUESTION, 5)
     assert pieces
 
