@@ -6,6 +6,7 @@ how text is cut into chunks, where it is stored, or who asks.
 
 from fumikura.loaders.decoding import Decoded, clean_text, decode
 from fumikura.loaders.files import FoundFile, find_files, read_file, told_apart
+from fumikura.loaders.html import HtmlLoader, decode_page, page_title
 from fumikura.loaders.markdown import MarkdownLoader
 from fumikura.loaders.registry import LoaderRegistry
 from fumikura.loaders.sections import MAX_SECTION_CHARACTERS, Outline, build_sections
@@ -15,6 +16,7 @@ __all__ = [
     "MAX_SECTION_CHARACTERS",
     "Decoded",
     "FoundFile",
+    "HtmlLoader",
     "LoaderRegistry",
     "MarkdownLoader",
     "Outline",
@@ -22,7 +24,9 @@ __all__ = [
     "build_sections",
     "clean_text",
     "decode",
+    "decode_page",
     "find_files",
+    "page_title",
     "read_file",
     "told_apart",
 ]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from fumikura.errors import SettingsError, UnreadableSource
 from fumikura.loaders.scoring import REPLACEMENT, control_share, japanese_score, kana_share, text_score
+from fumikura.records import Notice
 
 # UTF-32 before UTF-16: the little-endian marks begin alike.
 _BOMS = (
@@ -43,7 +44,7 @@ class Decoded:
     text: str
     encoding: str
     certain: bool = True
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def decode(content: bytes, encoding: str | None = None) -> Decoded:
@@ -184,14 +185,24 @@ def _read(content: bytes, encoding: str) -> Decoded:
 def _finish(content: bytes, codec: str, name: str) -> Decoded:
     text = content.decode(codec, errors="replace")
     broken = text.count(REPLACEMENT) - (content.count(REPLACEMENT.encode()) if codec == "utf-8" else 0)
-    notices = [f"読めないバイトが{broken}か所あり、「{REPLACEMENT}」に置き換えました({name})。"] if broken else []
-    if "\0" in text:
-        notices.append(f"NUL文字を{text.count(chr(0))}個取り除きました。")
+    notices = [_broken(broken, name)] if broken else []
+    if nul_count := text.count("\0"):
+        notices.append(Notice(f"NUL文字を{nul_count}個取り除きました。", f"{nul_count} NUL characters were removed."))
     return Decoded(text, name, notices=tuple(notices))
 
 
+def _broken(count: int, name: str) -> Notice:
+    return Notice(
+        f"読めないバイトが{count}か所あり、「{REPLACEMENT}」に置き換えました({name})。",
+        f"{count} bytes could not be read and were replaced by {REPLACEMENT} ({name}).",
+    )
+
+
 def _uncertain(reading: Decoded) -> Decoded:
-    notice = f"文字コードを確定できません({reading.encoding} として読みました)。表示を確かめてください。"
+    notice = Notice(
+        f"文字コードを確定できません({reading.encoding} として読みました)。表示を確かめてください。",
+        f"The encoding is not certain (read as {reading.encoding}): check how the text looks.",
+    )
     return Decoded(reading.text, reading.encoding, certain=False, notices=(*reading.notices, notice))
 
 

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from fumikura.loaders.dates import date_of
 from fumikura.loaders.decoding import Decoded
-from fumikura.records import Section, Source, SourceFile
+from fumikura.records import Notice, Section, Source, SourceFile
 
 _SUFFIX = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]*$")  # the last dot of a date (2025.03.02) starts none
 
@@ -26,7 +26,7 @@ def make_source(
     *,
     title: str = "",
     metadata: Mapping[str, str] | None = None,
-    notices: tuple[str, ...] = (),
+    notices: tuple[Notice, ...] = (),
 ) -> Source:
     """Return the source; its text is that of its sections, and its date never the time of the file's last change."""
     stem = stem_of(file.name)

@@ -54,7 +54,7 @@ def test_one_broken_byte_costs_one_character(load_case):
     assert source.text.count("\ufffd") == 1
     assert "年額千二百円" in source.text
     assert "班長に聞いてください" in source.text
-    assert "1か所" in source.notices[0]
+    assert "1か所" in source.notices[0].ja
 
 
 def test_a_replacement_character_of_the_author_is_no_broken_byte():
@@ -77,7 +77,7 @@ def test_terminal_colours_are_not_taken_for_jis():
 def test_a_reading_that_cannot_be_told_is_marked():
     half_width = decode("ﾃﾞｰﾀ".encode("cp932"))  # as EUC-JP these bytes are two common kanji
     assert not half_width.certain
-    assert "文字コードを確定できません" in half_width.notices[-1]
+    assert "文字コードを確定できません" in half_width.notices[-1].ja
 
 
 def test_western_text_is_read_but_marked_uncertain():
@@ -124,7 +124,7 @@ def test_binary_content_is_refused(content):
 def test_a_stray_nul_is_removed_with_a_notice():
     decoded = decode(("値は七。\0" + "あとがき。" * 10).encode())
     assert decoded.text.startswith("値は七。あとがき。")
-    assert decoded.notices == ("NUL文字を1個取り除きました。",)
+    assert [notice.ja for notice in decoded.notices] == ["NUL文字を1個取り除きました。"]
 
 
 def test_lone_surrogates_are_replaced_and_the_rest_stays(cases):

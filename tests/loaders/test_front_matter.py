@@ -32,7 +32,7 @@ def test_bad_yaml_costs_the_metadata_but_no_text(load_case):
     assert "本文の鍵は「わかば」です。" in source.text
     assert "題: 副題" in source.text
     assert dict(source.metadata) == {}
-    assert "フロントマター" in source.notices[0]
+    assert "フロントマター" in source.notices[0].ja
     assert source.sections[-1].heading_path == ("本文",)
 
 
