@@ -15,7 +15,7 @@ from fumikura.errors import SettingsError
 from fumikura.generators import LlamaCppGenerator, LlamaCppOptions, OllamaGenerator, OpenAIGenerator, Timeouts
 from fumikura.indexes import ChromaIndex, ExactIndex, FaissIndex
 from fumikura.japanese import Analyzer
-from fumikura.loaders import LoaderRegistry, MarkdownLoader, TextLoader
+from fumikura.loaders import HtmlLoader, LoaderRegistry, MarkdownLoader, TextLoader
 from fumikura.models import ModelStore
 from fumikura.prompting import PromptBuilder, estimated_tokens
 from fumikura.protocols import Chunker, Embedder, Generator, Reranker, VectorIndex
@@ -41,7 +41,7 @@ def make_models(settings: Settings, data: Path) -> ModelStore:
 def make_loaders() -> LoaderRegistry:
     """Return the loaders of the kinds that are read; any other file is read if it holds text."""
     text = TextLoader()
-    return LoaderRegistry([MarkdownLoader(), text], fallback=text)
+    return LoaderRegistry([MarkdownLoader(), HtmlLoader(), text], fallback=text)
 
 
 def make_embedder(settings: Settings, environment: Mapping[str, str] = os.environ) -> Embedder:

@@ -14,7 +14,7 @@ from fumikura.embedders import Embedded, embed_each
 from fumikura.errors import BackendError, FumikuraError, IndexMismatch, NotFound, SourceError, UnreadableSource
 from fumikura.loaders import FoundFile, LoaderRegistry, read_file, told_apart
 from fumikura.protocols import Chunker, Embedder
-from fumikura.records import AddReport, AddStatus, Chunk, Source, SourceFile, SourceSummary, Vector
+from fumikura.records import AddReport, AddStatus, Chunk, Notice, Source, SourceFile, SourceSummary, Vector
 from fumikura.store import ChunkContent, Store, content_sha256
 
 Progress = Callable[[str, int, int], None]
@@ -25,6 +25,15 @@ EMBED_BATCH = 256  # chunks of one transaction; the embedder makes its own batch
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report progress to nobody."""
+
+
+def unstaged(stage: str) -> None:
+    """Report a stage to nobody."""
+
+
+def forever() -> bool:
+    """Go on until all is done."""
+    return True
 
 
 @dataclass(frozen=True)
@@ -58,17 +67,37 @@ class Ingestion:
             for file, report in zip(files, reports, strict=True)
         ]
 
-    def embed_pending(self, progress: Progress = silent, recipe: str | None = None) -> str:
-        """Embed every chunk without a vector; return why a text got none ("" when all have theirs).
+    def add_bytes(self, file: SourceFile, stage: Callable[[str], None] = unstaged) -> AddReport:
+        """Read, split and write one file: found by keyword at once, its vectors are for `embed_pending`.
 
-        `recipe` None: the one in use. A text that the embedder refuses stays searchable by keyword. Raises BackendError
-        when the embedder is down (what is done stays done, the next `add` continues) and IndexMismatch when another
-        recipe is in use.
+        `stage` hears "read" and "split". A file that cannot be read is a failed report. Raises BackendError when a
+        served embedder is down that the splitting needs, and StoreError.
+        """
+        begun = time.perf_counter()
+        try:
+            report = self._put(file, self._write, stage)
+        except SourceError as error:
+            report = AddReport(file.name, "failed", error=_noticed(error))
+        return replace(report, seconds=time.perf_counter() - begun)
+
+    def embed_pending(
+        self,
+        progress: Progress = silent,
+        recipe: str | None = None,
+        *,
+        batch_count: int = EMBED_BATCH,
+        keep_on: Callable[[], bool] = forever,
+    ) -> Notice | None:
+        """Embed every chunk without a vector; return why a text got none (None when all have theirs).
+
+        `recipe` None: the one in use. `keep_on` is asked before each batch; what is left then waits for the next call.
+        A text that the embedder refuses stays searchable by keyword. Raises BackendError when the embedder is down
+        (what is done stays done) and IndexMismatch when another recipe is in use.
         """
         recipe = recipe or self._recipe_in_use()
         total = self.store.pending_count(self.notebook, recipe)
-        done, last_id, reason = 0, 0, ""
-        while batch := self.store.pending_chunks(self.notebook, recipe, EMBED_BATCH, after_id=last_id):
+        done, last_id, reason = 0, 0, None
+        while keep_on() and (batch := self.store.pending_chunks(self.notebook, recipe, batch_count, after_id=last_id)):
             last_id = max(chunk.chunk_id for chunk in batch)
             embedded = embed_each(self.embedder, [chunk.embed_text for chunk in batch])
             self._store_vectors(recipe, batch, embedded)
@@ -83,13 +112,13 @@ class Ingestion:
         try:
             report = _report(self._replace(self._reread(summary)), "updated")
         except (SourceError, BackendError, IndexMismatch, NotFound) as error:  # NotFound: removed meanwhile
-            report = AddReport(summary.name, "failed", summary.source_id, error=_both(error))
+            report = AddReport(summary.name, "failed", summary.source_id, error=_noticed(error))
         return replace(report, seconds=time.perf_counter() - begun)
 
     def _reread(self, summary: SourceSummary) -> Source:
         """Return the stored source with its sections found anew; the file itself may be gone by now."""
         text = self.store.source_text(self.notebook, summary.source_id)
-        sections = self.loaders.sections_of(summary.name, text)
+        sections = self.loaders.sections_of(summary.file_name, text)
         if "".join(section.text for section in sections) != text:
             raise UnreadableSource(
                 f"{summary.name} を読み直すと本文が変わるので、元のまま残しました。資料名を添えて報告してください。",
@@ -97,7 +126,7 @@ class Ingestion:
             )
         return Source(
             origin=summary.origin,
-            name=summary.name,
+            name=summary.file_name,
             kind=summary.kind,
             text=text,
             sections=sections,
@@ -114,28 +143,42 @@ class Ingestion:
     def _register(self, file: FoundFile) -> AddReport:
         begun = time.perf_counter()
         try:
-            report = self._put(read_file(file, self.source_bytes))
+            report = self._put(read_file(file, self.source_bytes), self._replace)
         except (SourceError, BackendError, IndexMismatch) as error:
-            report = AddReport(file.name, "failed", error=_both(error))
+            report = AddReport(file.name, "failed", error=_noticed(error))
         return replace(report, seconds=time.perf_counter() - begun)
 
-    def _put(self, file: SourceFile) -> AddReport:
+    def _put(
+        self,
+        file: SourceFile,
+        replace_known: Callable[[Source, bytes], SourceSummary],
+        stage: Callable[[str], None] = unstaged,
+    ) -> AddReport:
+        """Write the file unless the same is there already; `replace_known` puts a new version in an old one's place."""
         known = self.store.find_source(self.notebook, file.origin)
-        if known and known.sha256 == hashlib.sha256(file.content).hexdigest() and known.name == file.name:
+        if known and known.sha256 == hashlib.sha256(file.content).hexdigest() and known.file_name == file.name:
             if known.chunk_recipe == self.chunker.recipe:
                 return _report(known, "unchanged")
+        stage("read")
         source = self.loaders.load(file)
+        stage("split")
         if known:
-            return _report(self._replace(source), "updated")
-        chunks = self.chunker.chunk(source)
-        return _report(self.store.put_source(self.notebook, source, chunks, self.chunker.recipe), "added")
+            return _report(replace_known(source, file.content), "updated")
+        return _report(self._write(source, file.content), "added")
 
-    def _replace(self, source: Source) -> SourceSummary:
+    def _write(self, source: Source, original: bytes) -> SourceSummary:
+        """Split and write; chunks that the notebook has vectors for already keep them."""
+        chunks = self.chunker.chunk(source)
+        return self.store.put_source(self.notebook, source, chunks, self.chunker.recipe, original=original)
+
+    def _replace(self, source: Source, original: bytes | None = None) -> SourceSummary:
         """Embed first, then swap in one transaction: a failure leaves the old version answering."""
         chunks = self.chunker.chunk(source)
         recipe = self.recipe()
         vectors = self._vectors_of(chunks, recipe)
-        return self.store.put_source(self.notebook, source, chunks, self.chunker.recipe, vectors, recipe)
+        return self.store.put_source(
+            self.notebook, source, chunks, self.chunker.recipe, vectors, recipe, original=original
+        )
 
     def _vectors_of(self, chunks: Sequence[Chunk], recipe: str) -> dict[str, Vector]:
         texts = {content_sha256(chunk.embed_text): chunk.embed_text for chunk in chunks}
@@ -162,13 +205,13 @@ class Ingestion:
             )
         return wanted
 
-    def _try_embedding(self, progress: Progress) -> str:
+    def _try_embedding(self, progress: Progress) -> Notice | None:
         try:
             return self.embed_pending(progress)
         except (BackendError, IndexMismatch) as error:
-            return _both(error)
+            return _noticed(error)
 
-    def settled(self, origin: str, report: AddReport, reason: str, embed_s: float = 0.0) -> AddReport:
+    def settled(self, origin: str, report: AddReport, reason: Notice | None, embed_s: float = 0.0) -> AddReport:
         """Return the report of a source with whether its vectors came, and why not."""
         summary = self.store.find_source(self.notebook, origin) if report.status != "failed" else None
         if summary is None:
@@ -182,22 +225,29 @@ class Ingestion:
 
 def _report(summary: SourceSummary, status: AddStatus) -> AddReport:
     if summary.status == "no_text":
-        error = "文字がありません。/ There is no text in it."
+        error = Notice("文字がありません。", "There is no text in it.")
         return AddReport(summary.name, "no_text", summary.source_id, error=error)
-    notices = " ".join(summary.notices)
-    return AddReport(summary.name, status, summary.source_id, summary.chunk_count, error=notices)
+    return AddReport(summary.name, status, summary.source_id, summary.chunk_count, error=_joined(summary.notices))
 
 
-def _reason(embedded: Embedded) -> str:
-    return _both(embedded.failures[0].error) if embedded.failures else ""
+def _joined(notices: Sequence[Notice]) -> Notice | None:
+    if not notices:
+        return None
+    return Notice(" ".join(notice.ja for notice in notices), " ".join(notice.en for notice in notices))
 
 
-def _lacking(count: int, summary: SourceSummary, reason: str) -> str:
-    return (
-        f"{summary.chunk_count} 断片のうち {count} 断片はキーワードだけで探せます。もう一度 add すると続けます。"
-        f"/ {count} of {summary.chunk_count} chunks are found by keyword only; add again to continue. {reason}"
+def _reason(embedded: Embedded) -> Notice | None:
+    return _noticed(embedded.failures[0].error) if embedded.failures else None
+
+
+def _lacking(count: int, summary: SourceSummary, reason: Notice | None) -> Notice:
+    total = summary.chunk_count
+    lacking = Notice(
+        f"{total} 断片のうち {count} 断片はキーワードだけで探せます。もう一度 add すると続けます。",
+        f"{count} of {total} chunks are found by keyword only; add again to continue.",
     )
+    return Notice(f"{lacking.ja}{reason.ja}", f"{lacking.en} {reason.en}") if reason else lacking
 
 
-def _both(error: FumikuraError) -> str:
-    return f"{error.ja} / {error.en}"
+def _noticed(error: FumikuraError) -> Notice:
+    return Notice(error.ja, error.en)

@@ -2,21 +2,23 @@
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 from fumikura import build
 from fumikura.answering import Answering
 from fumikura.errors import BackendError, FumikuraError, NotFound, SettingsError
-from fumikura.ingestion import Ingestion, Progress, silent
+from fumikura.ingestion import EMBED_BATCH, Ingestion, Progress, forever, silent, unstaged
 from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
 from fumikura.notebook import Notebook
 from fumikura.protocols import Chunker, Embedder, Generator, VectorIndex
-from fumikura.records import AddReport, SourceSummary
+from fumikura.records import AddReport, Notice, SourceFile, SourceSummary
 from fumikura.retrieval import Retriever
 from fumikura.settings import Settings
 from fumikura.settings_file import load_settings
@@ -26,11 +28,13 @@ logger = logging.getLogger(__name__)
 
 SAMPLES = Path(__file__).with_name("sample_notebook")
 LONGEST_NAME = 200  # characters of a notebook
+SETTINGS_IN_DATA = "settings.json"  # where the page writes them when there is no other file
+NO_INDEX = {"no_keywords", "keywords_without_chunk"}  # what `rebuild_keywords` mends, as the store's check names it
 SAMPLE_QUESTIONS = ("里芋は何グラム？", "露草会の今の年会費はいくら？", "富士山の標高は何メートル？")
 
-LOG_NOTICE = (
-    "消しましたが、別のプロセスが読んでいるため、文字がまだ書き込みログに残っています。そのプロセスが終わると消えます。"
-    "/ Removed, but another process is reading, so the text is still in the write-ahead log until that process ends."
+LOG_NOTICE = Notice(
+    "消しましたが、別のプロセスが読んでいるため、文字がまだ書き込みログに残っています。そのプロセスが終わると消えます。",
+    "Removed, but another process is reading, so the text is still in the write-ahead log until that process ends.",
 )
 
 
@@ -47,7 +51,7 @@ class Removal:
     """The sources that were removed, and what is left of them somewhere (a line each for a person)."""
 
     sources: tuple[SourceSummary, ...]
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 def find_places(data: Path | None, settings: Path | None, environment: Mapping[str, str] = os.environ) -> Places:
@@ -62,6 +66,8 @@ def find_places(data: Path | None, settings: Path | None, environment: Mapping[s
         settings = next((path for path in found if path.is_file()), None)
     if data is None:
         data = (homes[0] if named or not settings else _home_of(settings)) / "data"
+    if settings is None and (data / SETTINGS_IN_DATA).is_file():  # what a person chose on the page
+        settings = data / SETTINGS_IN_DATA
     return Places(settings, data.absolute())
 
 
@@ -70,17 +76,29 @@ def _home_of(settings: Path) -> Path:
     return folder.parent if folder.name == "config" else folder
 
 
+T = TypeVar("T")
+
+
+class part(cached_property[T]):  # noqa: N801 - reads as the decorator that it is
+    """A part of a library, made once, also when several threads ask for it at the same time."""
+
+    def __get__(self, library: "Library", owner: type | None = None) -> T:  # type: ignore[override]
+        with library.lock:
+            return super().__get__(library, owner)
+
+
 class Library:
     """All notebooks of one data folder. A part is made when it is first needed, and may be set before that.
 
     So what needs no model asks for none: listing sources works without the extras that the settings name. Opening
-    starts no process; the generator starts with the first question and `close` ends it.
+    starts no process; the generator starts with the first question and `close` ends it. Threads may share it.
     """
 
     def __init__(self, settings: Settings, data: Path, environment: Mapping[str, str] = os.environ) -> None:
         """Open the data folder. Raises StoreError."""
         self.settings = settings
         self.data = data
+        self.lock = threading.RLock()  # held while a part is made: parts are made of parts
         self.store: Store = build.make_store(settings, data)
         self._environment = environment
 
@@ -89,39 +107,39 @@ class Library:
         """Open the data folder with its settings. Raises SettingsError and StoreError."""
         return cls(load_settings(places.settings_file, environment, preset), places.data, environment)
 
-    @cached_property
+    @part
     def loaders(self) -> LoaderRegistry:
-        """What reads files."""
+        """Return what reads files."""
         return build.make_loaders()
 
-    @cached_property
+    @part
     def models(self) -> ModelStore:
-        """The model files."""
+        """Return the model files."""
         return build.make_models(self.settings, self.data)
 
-    @cached_property
+    @part
     def embedder(self) -> Embedder:
-        """What makes vectors."""
+        """Return what makes vectors."""
         return build.make_embedder(self.settings, self._environment)
 
-    @cached_property
+    @part
     def chunker(self) -> Chunker:
-        """What cuts sections."""
+        """Return what cuts sections."""
         return build.make_chunker(self.settings, self.embedder)
 
-    @cached_property
+    @part
     def index(self) -> VectorIndex:
-        """What searches vectors. Raises MissingExtra."""
+        """Return what searches vectors. Raises MissingExtra."""
         return build.make_index(self.settings, self.store, self.data)
 
-    @cached_property
+    @part
     def retriever(self) -> Retriever:
-        """What finds passages. Raises MissingExtra."""
+        """Return what finds passages. Raises MissingExtra."""
         return build.make_retriever(self.settings, self.store, self.embedder, self.index)
 
-    @cached_property
+    @part
     def generator(self) -> Generator:
-        """What writes answers."""
+        """Return what writes answers."""
         return build.make_generator(self.settings, self.models, self.data, self._environment)
 
     def notebook(self, name: str) -> Notebook:
@@ -137,6 +155,7 @@ class Library:
             retriever=self.retriever,
             answering=self._answering(name),
             keyword_only_reason=self._keyword_only_reason,
+            usable_source_ids=lambda: self.store.usable_source_ids(name),
             top_k=self.settings.search.top_k,
             question_chars=self.settings.limits.question_chars,
         )
@@ -154,13 +173,31 @@ class Library:
         files = [FoundFile(path, f"sample:{path.name}", path.name) for path in sorted(SAMPLES.glob("*.md"))]
         return self.notebook(notebook).add(files, progress)
 
+    def add_bytes(self, notebook: str, file: SourceFile, stage: Callable[[str], None] = unstaged) -> AddReport:
+        """Read, split and write one file, to be embedded by `embed_pending`. Raises BackendError and StoreError."""
+        return self._ingestion(notebook).add_bytes(file, stage)
+
+    def embed_pending(
+        self,
+        notebook: str,
+        progress: Progress = silent,
+        *,
+        batch_count: int = EMBED_BATCH,
+        keep_on: Callable[[], bool] = forever,
+    ) -> Notice | None:
+        """Embed what has no vector yet, for as long as `keep_on` says; return why a text got none.
+
+        Raises BackendError, IndexMismatch and StoreError; what is done stays done.
+        """
+        return self._ingestion(notebook).embed_pending(progress, batch_count=batch_count, keep_on=keep_on)
+
     def remove(self, notebook: str, names: Sequence[str]) -> Removal:
         """Remove sources by name or id. Raises NotFound and Conflict, and then removes nothing."""
         named = (self.store.get_source(notebook, name) for name in names)
         found = {source.source_id: source for source in named}
         log_emptied = self.store.remove_sources(notebook, list(found))
         notices = [] if log_emptied else [LOG_NOTICE]
-        return Removal(tuple(found.values()), (*notices, *self._refresh(notebook)))
+        return Removal(tuple(found.values()), (*notices, *self.refresh(notebook)))
 
     def reindex(self, progress: Progress = silent) -> list[AddReport]:
         """Split and embed every source of every notebook with the present settings; one that fails stays as it was.
@@ -170,7 +207,8 @@ class Library:
         the embedder is down, after which this can be called again.
         """
         recipe, used = build.recipe_of(self.embedder), self.store.vector_recipe()
-        self.store.rebuild_keywords()
+        if self.store.keywords_outdated or any(one.code in NO_INDEX for one in self.store.check()):
+            self.store.rebuild_keywords()
         ingestions = [self._ingestion(notebook) for notebook in self.store.notebooks()]
         sources = [(one, source) for one in ingestions for source in self.store.sources(one.notebook)]
         sources = [(one, source) for one, source in sources if source.chunk_count]
@@ -183,23 +221,25 @@ class Library:
         for old in {*self.store.recipes(), used} - {recipe, ""}:
             self.store.drop_recipe(old)
         for ingestion in ingestions:
-            for notice in self._refresh(ingestion.notebook):
+            for notice in self.refresh(ingestion.notebook):
                 logger.warning("%s", notice)
         return [
             one.settled(source.origin, report, reasons[one.notebook])
             for (one, source), report in zip(sources, reports, strict=True)
         ]
 
-    def _refresh(self, notebook: str) -> Iterator[str]:
-        """Bring the index in step; yield a notice when it cannot be reached: what the store did stays done."""
+    def refresh(self, notebook: str) -> tuple[Notice, ...]:
+        """Bring the index in step, as after a deletion; a notice when it cannot be reached (the store is right)."""
         try:
             self.index.refresh(notebook)
         except FumikuraError as error:
             kind = self.settings.index.kind
-            yield (
-                f"索引 {kind} はまだ古いままです（{error.ja}）。次に探すときに新しくなります。"
-                f"/ The index {kind} is still the old one ({error.en}); the next search brings it in step."
+            stale = Notice(
+                f"索引 {kind} はまだ古いままです（{error.ja}）。次に探すときに新しくなります。",
+                f"The index {kind} is still the old one ({error.en}); the next search brings it in step.",
             )
+            return (stale,)
+        return ()
 
     def fetch_model(self, name: str | None, progress: Progress = silent) -> Path | None:
         """Fetch a model of the registry, by default the one that the settings use (None: they use none)."""
@@ -243,15 +283,15 @@ class Library:
             settings_sha256=self.settings.sha256,
         )
 
-    def _keyword_only_reason(self) -> str:
+    def _keyword_only_reason(self) -> Notice | None:
         """Say why only keywords are searched: another embedder made the vectors, or the embedder is down."""
         used = self.store.vector_recipe()
         try:
             if used in ("", build.recipe_of(self.embedder)):
-                return ""
+                return None
         except BackendError as error:
-            return f"キーワードだけで探しました。{error.ja} / Searched by keyword only: {error.en}"
-        return (
-            "キーワードだけで探しました（索引は別の埋め込みのものです。fumikura reindex で作り直せます）。"
-            "/ Searched by keyword only: the index is of another embedder; fumikura reindex makes it anew."
+            return Notice(f"キーワードだけで探しました。{error.ja}", f"Searched by keyword only: {error.en}")
+        return Notice(
+            "キーワードだけで探しました（索引は別の埋め込みのものです。fumikura reindex で作り直せます）。",
+            "Searched by keyword only: the index is of another embedder; fumikura reindex makes it anew.",
         )

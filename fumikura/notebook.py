@@ -7,15 +7,18 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from fumikura.answering import Answering, Question
+from fumikura.answering import Answering, Question, Stop
 from fumikura.errors import QuestionError
 from fumikura.ingestion import Ingestion, Progress, silent
 from fumikura.loaders import FoundFile
-from fumikura.records import AddReport, Answer, Message, SearchResult
+from fumikura.prompting import complete_question
+from fumikura.records import AddReport, Answer, Message, Notice, Prompt, SearchResult, Usage
 from fumikura.retrieval import Retriever
 
-AskEvent = SearchResult | str | Answer
-"""What an answer in progress yields: the hits first, then pieces of text, the checked answer last."""
+AskEvent = SearchResult | Prompt | str | Usage | Answer
+"""What an answer in progress yields: hits; if the model is asked the prompt, pieces and their Usage; the answer."""
+
+HISTORY_TURNS = 3  # shown to the model; follow-ups are completed from all of them
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,8 @@ class Notebook:
     ingestion: Ingestion  # file → source → sections → chunks → vectors
     retriever: Retriever  # question → hits
     answering: Answering  # question and hits → prompt → answer → grounded answer
-    keyword_only_reason: Callable[[], str]  # why the vectors cannot be searched now ("": they can)
+    keyword_only_reason: Callable[[], Notice | None]  # why the vectors cannot be searched now (None: they can)
+    usable_source_ids: Callable[[], list[str] | None]  # what is ticked and not hidden (None: all)
     top_k: int
     question_chars: int
 
@@ -37,11 +41,12 @@ class Notebook:
     def search(
         self, question: str, top_k: int | None = None, source_ids: Collection[str] | None = None
     ) -> SearchResult:
-        """Return the passages nearest to the question. Raises QuestionError when it is blank or too long."""
-        self._check(question)
-        notice = self.keyword_only_reason()
-        found = self.retriever.search(self.name, question, top_k or self.top_k, source_ids, dense=not notice)
-        return replace(found, notices=(notice, *found.notices)) if notice else found
+        """Return the passages nearest to the question, of sources that are ticked (and among `source_ids`).
+
+        Raises QuestionError when the question is blank or too long.
+        """
+        self.check(question)
+        return self._search(question, top_k or self.top_k, self._chosen(source_ids))
 
     def ask(
         self,
@@ -63,16 +68,36 @@ class Notebook:
         source_ids: Collection[str] | None = None,
         history: Sequence[Message] = (),
         today: date | None = None,
+        stop: Stop | None = None,
     ) -> Iterator[AskEvent]:
-        """Yield the hits, the pieces of the answer as they come, and the checked answer last.
+        """Yield the hits, the prompt, the pieces as they come, their Usage, and the checked answer last.
 
-        Raises as `ask`. Closing the iterator ends the generation.
+        A follow-up is completed from the questions in `history` (oldest first). Raises as `ask`. `stop` ends the
+        generation from any thread, closing the iterator from this one.
         """
-        found = self.search(question, source_ids=source_ids)
+        self.check(question)
+        earlier = [message.content for message in history if message.role == "user"]
+        completed = complete_question(question, earlier)
+        chosen = self._chosen(source_ids)
+        found = self._search(completed, self.top_k, chosen)
         yield found
-        yield from self.answering.stream(Question(question, history, today), found)
+        turns = last_turns(history, HISTORY_TURNS)
+        asked = Question(question, completed, turns, today, chosen, stop or Stop())
+        yield from self.answering.stream(asked, found)
 
-    def _check(self, question: str) -> None:
+    def _search(self, question: str, top_k: int, source_ids: Collection[str] | None) -> SearchResult:
+        notice = self.keyword_only_reason()
+        found = self.retriever.search(self.name, question, top_k, source_ids, dense=notice is None)
+        return replace(found, completed=question, notices=(*([notice] if notice else []), *found.notices))
+
+    def _chosen(self, source_ids: Collection[str] | None) -> Collection[str] | None:
+        usable = self.usable_source_ids()
+        if usable is None or source_ids is None:
+            return usable if source_ids is None else source_ids
+        return set(usable) & set(source_ids)
+
+    def check(self, question: str) -> None:
+        """Raise QuestionError for a question that is blank or too long."""
         if not question.strip():
             raise QuestionError(
                 "質問が空です。知りたいことを書いてください。", "the question is blank: write what you want to know"
@@ -83,3 +108,9 @@ class Notebook:
                 f"the question has {len(question):,} characters, the limit is {self.question_chars:,} "
                 "(limits.question_chars)",
             )
+
+
+def last_turns(history: Sequence[Message], count: int) -> Sequence[Message]:
+    """Return the messages from the `count`-th last question on."""
+    starts = [place for place, message in enumerate(history) if message.role == "user"]
+    return history[starts[-count] :] if len(starts) > count else history

@@ -174,6 +174,11 @@ class Generator(Protocol):
         """Whether count_tokens asks the backend's own tokenizer."""
         ...
 
+    @property
+    def loaded(self) -> bool:
+        """Whether an answer can begin without loading a model in this process or its child; servers: True."""
+        ...
+
     def context_tokens(self) -> int:
         """Return the real context size for prompt and answer together. Raises BackendError."""
         ...

@@ -92,7 +92,7 @@ class Source:
     encoding: str | None = None
     encoding_certain: bool = True
     metadata: Mapping[str, str] = field(default_factory=dict)
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +135,25 @@ class SourceSummary:
     encoding_certain: bool
     sha256: str
     added_at: str
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     updated_at: str = ""
     chunk_recipe: str = ""
     pinned: bool = False
     included: bool = True
+    file_name: str = ""  # what the file itself is called: its suffix chooses the loader
+    renamed: bool = False  # a person gave `name`; it stays when the file is read again
 
 
 @dataclass(frozen=True, slots=True)
 class AddReport:
-    """What became of one file that was added; `error` is a line for a person (empty: all is well)."""
+    """What became of one file that was added; `error` says what a person should know (None: all is well)."""
 
     source: str
     status: AddStatus
     source_id: str = ""
     chunk_count: int = 0
     seconds: float = 0.0
-    error: str = ""
+    error: Notice | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +216,16 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits with the seconds each step took; `notices` says what was degraded (say: keywords only)."""
+    """Hits with the seconds each step took; `notices` says what was degraded (say: keywords only).
+
+    `completed` is the question as it was understood: a follow-up with what the earlier questions say.
+    """
 
     hits: tuple[Hit, ...]
     embed_s: float
     search_s: float
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
+    completed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,11 +257,12 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Messages ready to send, and the passages that they carry."""
+    """Messages ready to send, and the passages that they carry; `token_count` as the backend counts or estimates."""
 
     messages: tuple[Message, ...]
     passages: tuple[Passage, ...]
     sha256: str
+    token_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +273,7 @@ class Usage:
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
     answer_tokens: int | None = None
-    error: str = ""  # why a generation broke off, "Japanese / English"
+    error: Notice | None = None  # why a generation broke off
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,5 +340,5 @@ class Answer:
     citations: tuple[Citation, ...]
     receipt: Receipt
     finish: Finish = "complete"
-    notices: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = ()
     unsupported: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from rich.console import Console
@@ -16,7 +16,7 @@ from rich.table import Table
 from fumikura.errors import FumikuraError
 
 if TYPE_CHECKING:  # the records import NumPy, which takes longer than all else that --help needs
-    from fumikura.records import AddReport, Answer, Hit, SearchResult, SourceSummary
+    from fumikura.records import AddReport, Answer, Hit, Notice, Prompt, SearchResult, SourceSummary, Usage
 
 # What rich would read as markup or as an emoji code (:memo:) is a source's own text.
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
@@ -68,6 +68,11 @@ def say(ja: str, en: str) -> None:
     err.print(_one_line(one_of(ja, en)))
 
 
+def say_notice(notice: "Notice") -> None:
+    """Write a notice to standard error, in the person's language."""
+    say(notice.ja, notice.en)
+
+
 def write_json(document: object) -> None:
     """Write one JSON document to standard output, as UTF-8 whatever the terminal's encoding is."""
     text = json.dumps(_plain(document), ensure_ascii=False, indent=2)
@@ -79,7 +84,9 @@ def write_json(document: object) -> None:
 
 def _plain(value: object) -> Any:  # noqa: ANN401 - any JSON value
     if is_dataclass(value) and not isinstance(value, type):
-        return {key: _plain(entry) for key, entry in asdict(value).items()}
+        if type(value).__str__ is not object.__str__:  # a Notice: a line of text, and its module may not be imported
+            return str(value)
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
@@ -134,8 +141,11 @@ def model_json(status: Any) -> dict[str, object]:  # noqa: ANN401 - a ModelStatu
     }
 
 
-def show_reports(reports: Sequence["AddReport"]) -> None:
-    """Show a row for each added file, then what went wrong."""
+def show_reports(reports: Sequence["AddReport"], *, as_json: bool = False) -> None:
+    """Show a row for each added file, then what went wrong; or all of it as JSON, `error` "" where all is well."""
+    if as_json:
+        write_json([{**_plain(report), "error": str(report.error or "")} for report in reports])
+        return
     headings = (one_of("資料", "source"), one_of("結果", "status"), one_of("断片", "chunks"), one_of("秒", "seconds"))
     _rows(headings, [(one.source, one.status, str(one.chunk_count), f"{one.seconds:.2f}") for one in reports])
     for report in reports:
@@ -177,8 +187,8 @@ def _one_line(text: str) -> str:
     return clean(text).replace("\t", " ").replace("\n", " ")
 
 
-def _remark(name: str, text: str) -> None:
-    say(f"{name}: {text}", f"{name}: {text}")
+def _remark(name: str, notice: "Notice") -> None:
+    say(f"{name}: {notice.ja}", f"{name}: {notice.en}")
 
 
 def show_findings(findings: Iterable[Any]) -> None:
@@ -199,7 +209,7 @@ def show_hits(hits: Iterable["Hit"]) -> None:
         write(f"{hit.text}\n")
 
 
-def show_events(events: Iterable["SearchResult | str | Answer"], *, stream: bool) -> None:
+def show_events(events: Iterable["SearchResult | Prompt | str | Usage | Answer"], *, stream: bool) -> None:
     """Show an answer in progress: with `stream` the words as they come, then the checked answer if it differs."""
     draft = ""
     last: object = None  # the hits come first, the checked answer last
@@ -230,7 +240,7 @@ def show_answer(answer: "Answer", *, with_text: bool = True) -> None:
         place = " / ".join(part for part in (citation.source, citation.heading) if part)
         write(f"  [{citation.n}] {place}: 「{citation.quote}」", style="dim")
     for notice in answer.notices:
-        say(notice, notice)
+        say_notice(notice)
 
 
 class ProgressLine:

@@ -135,7 +135,7 @@ def test_text_left_in_the_log_by_a_reader_is_told(
     reader.close()
     assert [one.name for one in removal.sources] == ["a.md"]
     (notice,) = removal.notices
-    assert "ログ" in notice and "write-ahead log" in notice
+    assert "ログ" in notice.ja and "write-ahead log" in notice.en
     assert library.store.sources("default") == []
 
 
@@ -146,7 +146,7 @@ def test_an_index_that_is_down_does_not_make_a_removal_fail(open_library: Open, 
     removal = library.remove("default", ["a.md"])
     assert [one.name for one in removal.sources] == ["a.md"]
     (notice,) = removal.notices
-    assert "Chroma が応答しません" in notice and "Chroma does not answer" in notice
+    assert "Chroma が応答しません" in notice.ja and "Chroma does not answer" in notice.en
     assert library.store.sources("default") == []
 
 

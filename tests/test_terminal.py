@@ -13,7 +13,7 @@ from rich.console import Console
 
 from fumikura import terminal
 from fumikura.errors import InputTooLong
-from fumikura.records import AddReport, Answer, Citation, Hit, Receipt, SearchResult, SourceSummary
+from fumikura.records import AddReport, Answer, Citation, Hit, Notice, Receipt, SearchResult, SourceSummary
 
 LONG = "とても長い名前の" * 9 + ".md"
 SOURCE = SourceSummary(
@@ -31,7 +31,7 @@ SOURCE = SourceSummary(
     encoding_certain=False,
     sha256="0" * 64,
     added_at="2026-03-05T00:00:00Z",
-    notices=("文字コードを cp932 と見ました。" * 5,),
+    notices=(Notice("文字コードを cp932 と見ました。" * 5, "Read as cp932."),),
 )
 ANSWER = Answer("answered", "searched", "開館は九時です。[1]", (), Receipt("stub"))
 Screen = Callable[[], tuple[str, str]]
@@ -70,18 +70,18 @@ def test_names_ids_and_notices_are_never_cut(screen: Screen) -> None:
     folded = re.sub(r"[\s\d-]|abcdef|ready", "", out)  # on a terminal a name goes over lines
     assert LONG in out or LONG in folded
     assert "…" not in out
-    assert err == f"{LONG}: {SOURCE.notices[0]}\n"
+    assert err == f"{LONG}: {SOURCE.notices[0].ja}\n"
 
 
 def test_errors_of_files_are_lines_of_their_own(screen: Screen) -> None:
-    error = "読めません。" * 30
+    error = Notice("読めません。" * 30, "Unreadable.")
     terminal.show_reports([AddReport("a.md", "added", "1", 2, 0.5), AddReport("b.bin", "failed", error=error)])
     out, err = screen()
     assert [line.split() for line in out.splitlines()[-2:]] == [
         ["a.md", "added", "2", "0.50"],
         ["b.bin", "failed", "0", "0.00"],
     ]
-    assert err == f"b.bin: {error}\n"
+    assert err == f"b.bin: {error.ja}\n"
 
 
 @pytest.mark.parametrize("is_terminal", [False], ids=["pipe"], indirect=True)
@@ -95,7 +95,7 @@ def test_text_is_shown_as_written_but_for_control_characters(screen: Screen) -> 
     harmless = ":memo: [red]赤[/red] \ufffd[31m \ufffd \ufffd2J\ufffd終"
     terminal.show_hits([Hit(1, 0.5, 1, "id", wild, (wild,), None, 0, 1, wild)])
     citation = Citation(1, "id", wild, wild, None, 0, 1, wild)
-    terminal.show_answer(replace(ANSWER, text=wild, citations=(citation,), notices=(wild,)))
+    terminal.show_answer(replace(ANSWER, text=wild, citations=(citation,), notices=(Notice(wild, wild),)))
     terminal.say(wild, wild)
     out, err = screen()
     plain = re.sub(r"\x1b\[[0-9;]*m", "", out)  # the styles are ours

@@ -4,13 +4,7 @@ Works on texts and words alone. Does not know how passages were found, which mod
 cannot judge meaning: a wrong use of a passage's own words passes.
 """
 
-from fumikura.grounding.answerable import (
-    STANDOUT_COSINE,
-    content_words,
-    missing_terms,
-    nothing_there,
-    stands_out,
-)
+from fumikura.grounding.answerable import content_words, missing_terms, nothing_there, stands_out
 from fumikura.grounding.cleaning import looks_chinese, strip_images, strip_thinking
 from fumikura.grounding.ground import ground, refused
 from fumikura.grounding.marks import take_marks
@@ -20,7 +14,6 @@ from fumikura.grounding.support import SUPPORT_THRESHOLD
 __all__ = [
     "REFUSAL",
     "REFUSAL_EN",
-    "STANDOUT_COSINE",
     "SUPPORT_THRESHOLD",
     "content_words",
     "ground",

@@ -15,9 +15,6 @@ from fumikura.grounding.names import analyzer
 from fumikura.japanese import normalize
 from fumikura.records import Hit
 
-STANDOUT_COSINE = 0.825
-"""For multilingual-e5-small, whose cosines lie high; other embedders need their own number, or None."""
-
 STANDOUT_GAP = 0.055  # of the best cosine above the median of the hits; unanswerable questions reach 0.04
 MISSING_SHARE = 0.5  # of the content words; a question in other words often lacks half of them (感想 for レビュー)
 
@@ -49,7 +46,7 @@ def missing_terms(chunk_counts: Mapping[str, int]) -> tuple[str, ...]:
     return tuple(word for word, count in chunk_counts.items() if count == 0)
 
 
-def stands_out(hits: Sequence[Hit], cosine: float | None = STANDOUT_COSINE) -> bool:
+def stands_out(hits: Sequence[Hit], cosine: float | None) -> bool:
     """Whether one hit is near in meaning: by its cosine, or by its lead over the others.
 
     True when no hit has a cosine (keywords only): then nothing can be said.
@@ -64,7 +61,7 @@ def stands_out(hits: Sequence[Hit], cosine: float | None = STANDOUT_COSINE) -> b
 def nothing_there(
     chunk_counts: Mapping[str, int],
     hits: Sequence[Hit],
-    cosine: float | None = STANDOUT_COSINE,
+    cosine: float | None,
     *,
     all_given: bool = False,
 ) -> bool:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from threading import local
 
@@ -26,11 +28,28 @@ _PIECE_BORDER = re.compile(r"[\s。、！？]")
 _NO_CONTENT = ("助詞", "助動詞", "補助記号", "空白")
 
 
+@dataclass(frozen=True, slots=True)
+class Morpheme:
+    """A piece of a text with its part of speech ("名詞") and the kind of it ("固有名詞", "*" where there is none)."""
+
+    start: int
+    end: int
+    surface: str
+    pos: str
+    kind: str
+
+
+@cache
+def _dictionary() -> Dictionary:
+    """Open the dictionary once in a process: it takes 0.13 s, and its tokenizers may be used by any thread."""
+    return Dictionary(dict="small")
+
+
 class Analyzer:
     """Splits text into terms. One may serve many threads: each gets its own Sudachi tokenizer."""
 
     def __init__(self) -> None:
-        self._dictionary = Dictionary(dict="small")
+        self._dictionary = _dictionary()
         self._threads = local()
         self.dictionary_version = f"small-{version('sudachidict_small')}"
 
@@ -46,6 +65,14 @@ class Analyzer:
     def words(self, text: str) -> list[str]:
         """Return content words in Sudachi's normalised form (打合せ = 打ち合わせ), without particles and marks."""
         return [word for piece in _pieces(stages(text).dictionary) for word in self._words(piece)]
+
+    def morphemes(self, text: str) -> list[Morpheme]:
+        """Return all pieces of a short text (at most 8,000 characters) as it is written."""
+        text = text.encode("utf-8", "replace").decode("utf-8")  # a lone surrogate becomes one other character
+        return [
+            Morpheme(found.begin(), found.end(), found.surface(), *found.part_of_speech()[:2])
+            for found in self._tokenizer().tokenize(text)
+        ]
 
     def _words(self, piece: str) -> Iterator[str]:
         for morpheme in self._tokenizer().tokenize(piece):

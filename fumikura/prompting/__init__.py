@@ -7,6 +7,7 @@ from, which server answers, or what becomes of the answer.
 from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder
 from fumikura.prompting.defuse import defuse
 from fumikura.prompting.excerpt import estimated_tokens
+from fumikura.prompting.followup import complete_question
 from fumikura.prompting.language import language_of
 from fumikura.prompting.layout import messages_sha256, prefix_sha256
 from fumikura.prompting.wording import Language
@@ -16,6 +17,7 @@ __all__ = [
     "Language",
     "PassageOrder",
     "PromptBuilder",
+    "complete_question",
     "defuse",
     "estimated_tokens",
     "language_of",

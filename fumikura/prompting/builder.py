@@ -45,6 +45,7 @@ class _Request:
 class _Draft:
     messages: tuple[Message, ...]
     passages: tuple[Passage, ...]
+    token_count: int = 0  # known when it has been counted
 
 
 class PromptBuilder:
@@ -91,7 +92,8 @@ class PromptBuilder:
         system = system_message(self._rules, core, wording)
         turns = history_messages(history)
         draft = self._fitting(_Request(question, system, core, tuple(ranked), turns, today, wording))
-        return Prompt(draft.messages, (*core, *draft.passages), messages_sha256(draft.messages))
+        passages = (*core, *draft.passages)
+        return Prompt(draft.messages, passages, messages_sha256(draft.messages), draft.token_count)
 
     def _fitting(self, request: _Request) -> _Draft:
         """Estimate, then confirm: one call of `count_tokens` when all fits, two or three when not."""
@@ -104,7 +106,7 @@ class PromptBuilder:
                 raise _too_long(tokens, room, self._answer_tokens)
             tokens = self._count_tokens(draft.messages)
             if tokens <= room:
-                return draft
+                return replace(draft, token_count=tokens)
             scale = max(scale * LEAST_STEP, MARGIN * tokens / estimate_messages(draft.messages))
             previous = draft
 

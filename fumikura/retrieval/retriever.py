@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fumikura.errors import BackendError, QuestionError
 from fumikura.japanese import boundary
 from fumikura.protocols import Embedder, PassageReader, Reranker, VectorIndex
-from fumikura.records import Hit, ScoredChunk, SearchResult, StoredChunk, Vector
+from fumikura.records import Hit, Notice, ScoredChunk, SearchResult, StoredChunk, Vector
 from fumikura.retrieval.candidates import Candidate, collapse_copies
 from fumikura.retrieval.fusion import reciprocal_rank_fusion
 from fumikura.retrieval.passages import PassageLayout, WidePassage
@@ -27,7 +27,7 @@ class _Search:
     source_rows: list[int] | None
     vector: Vector | None = None
     embed_s: float = 0.0
-    notices: list[str] = field(default_factory=list)
+    notices: list[Notice] = field(default_factory=list)
 
 
 class Retriever:
@@ -100,10 +100,11 @@ class Retriever:
             query = query[: boundary(query, shorter)] or query[:1]
         if query != search.query:
             search.query = query
-            search.notices.append(
-                f"質問が長いため、先頭の {len(query)} 文字で検索しました。"
-                f" / The question is long: only its first {len(query)} characters were searched for."
+            notice = Notice(
+                f"質問が長いため、先頭の {len(query)} 文字で検索しました。",
+                f"The question is long: only its first {len(query)} characters were searched for.",
             )
+            search.notices.append(notice)
 
     def _embed(self, search: _Search) -> None:
         started = time.perf_counter()
@@ -165,19 +166,20 @@ class Retriever:
         try:
             scores = self._reranker.rerank(search.query, [_full_text(candidate.chunk) for candidate in judged])
         except BackendError as error:
-            search.notices.append(
-                f"リランカーが使えないため、通常の順位で表示しています: {error.ja}"
-                f" / The reranker failed, so the usual order is shown: {error.en}"
+            notice = Notice(
+                f"リランカーが使えないため、通常の順位で表示しています: {error.ja}",
+                f"The reranker failed, so the usual order is shown: {error.en}",
             )
+            search.notices.append(notice)
             return candidates
         scored = [replace(candidate, score=score) for candidate, score in zip(judged, scores, strict=True)]
         return sorted(scored, key=lambda candidate: -candidate.score)
 
 
-def _keywords_only(error: BackendError) -> str:
-    return (
-        f"埋め込みが使えないため、キーワードだけで検索しました: {error.ja}"
-        f" / Embedding failed, so only keywords were searched: {error.en}"
+def _keywords_only(error: BackendError) -> Notice:
+    return Notice(
+        f"埋め込みが使えないため、キーワードだけで検索しました: {error.ja}",
+        f"Embedding failed, so only keywords were searched: {error.en}",
     )
 
 

@@ -160,14 +160,14 @@ def test_c092_only_thinking_is_named_and_nothing_is_shown(stub, open_library, ca
 def test_c093_a_broken_answer_is_marked(stub, open_library, cases: Path, name: str) -> None:  # type: ignore[no-untyped-def]
     answer = ask_stub(stub, open_library, cases, "C093", name)
     assert answer.finish == "broken_off"
-    assert any("途切れました" in notice for notice in answer.notices)
+    assert any("途切れました" in notice.ja for notice in answer.notices)
     assert "開館は九時" in answer.text
 
 
 def test_c094_a_cut_answer_is_marked(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
     answer = ask(open_library, cases, ["開館は九時です。閉館は十七", Usage("length")])
     assert answer.finish == "length"
-    assert any("上限" in notice for notice in answer.notices)
+    assert any("上限" in notice.ja for notice in answer.notices)
 
 
 @pytest.mark.parametrize("name", ["empty_answer.json", "blank_answer.json"])

