@@ -1,0 +1,138 @@
+// @ts-check
+// The page: header, banner, three panels or the settings. A panel gets the open notebook as a prop and is made anew
+// when another notebook or language is chosen; it draws into its <section>, beginning with a .panel-head.
+import "./strings/common.js";
+import { get, onReconnect } from "./api.js";
+import { ChatPanel } from "./chat/panel.js";
+import { Header } from "./header.js";
+import { languageStore, t } from "./i18n.js";
+import { loadNotebooks, notebookName } from "./notebooks.js";
+import { NotesPanel } from "./notes/panel.js";
+import { DropVeil } from "./sources/add.js";
+import { SourcesPanel } from "./sources/panel.js";
+import { watchProgress } from "./sources/progress.js";
+import { app, remember, remembered, useStore } from "./state.js";
+import { Icon, IconButton } from "./ui/icons.js";
+import { Toaster, toastError } from "./ui/toast.js";
+import { html, render, useEffect, useState } from "./vendor.js";
+
+function Root() {
+  const chosen = useStore(languageStore, (value) => value.language);
+  const inSettings = useHash() === "#settings";
+  const notebook = useStore(app, (value) => value.notebook);
+  useEffect(() => {
+    document.documentElement.lang = chosen;
+    document.title = [inSettings ? t("settings") : notebook && notebookName(notebook), t("title")].filter(Boolean).join(" – ");
+  }, [chosen, inSettings, notebook]);
+  // The panels stay alive behind the settings: an answer goes on while someone looks there.
+  return html`<div key=${chosen} class="page">
+    <a class="skip-link" href="#main" onClick=${skipToMain}>${t("skip")}</a>
+    <${Header} inSettings=${inSettings} />
+    <${Banner} />
+    <main id="main" tabindex="-1">
+      ${inSettings && html`<${Settings} />`}
+      <div hidden=${inSettings} class="panels-frame"><${Panels} notebook=${notebook} /></div>
+    </main>
+    ${!inSettings && html`<${Tabs} />`}
+    <${DropVeil} />
+    <${Toaster} />
+  </div>`;
+}
+
+// Fetched when it is first opened: most visits never need it.
+function Settings() {
+  const [Page, setPage] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    const show = ({ SettingsPage }) => setPage(() => SettingsPage);
+    // The server is away: the banner says so. A browser never fetches a module again that it could not get: reload.
+    const wait = () => {
+      onReconnect(() => location.reload());
+      get("/api/health").catch(toastError);
+    };
+    import("./settings/page.js").then(show, wait);
+  }, []);
+  return Page && html`<${Page} />`;
+}
+
+function useHash() {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  return hash;
+}
+
+function skipToMain(event) {
+  event.preventDefault(); // the hash chooses the view
+  document.getElementById("main")?.focus();
+}
+
+function Banner() {
+  const online = useStore(app, (value) => value.online);
+  return html`<div role="status">
+    ${!online && html`<p class="banner"><${Icon} name="warning" />${t("offline")}</p>`}
+  </div>`;
+}
+
+function Panels({ notebook }) {
+  const tab = useStore(app, (value) => value.tab);
+  const [left, foldLeft] = useFold("left");
+  const [right, foldRight] = useFold("right");
+  const key = notebook?.id ?? "loading";
+  return html`<div class="panels" data-tab=${tab} data-left=${left} data-right=${right}>
+    <${Panel} name="sources" icon="book" state=${left} fold=${foldLeft} foldIcon="left">
+      <${SourcesPanel} key=${key} notebook=${notebook} />
+    <//>
+    <section class="panel panel-chat" aria-label=${t("panel.chat")}>
+      ${notebook && html`<${ChatPanel} key=${key} notebook=${notebook} />`}
+    </section>
+    <${Panel} name="notes" icon="note" state=${right} fold=${foldRight} foldIcon="right">
+      ${notebook && html`<${NotesPanel} key=${key} notebook=${notebook} />`}
+    <//>
+  </div>`;
+}
+
+function useFold(side) {
+  const [state, setState] = useState(remembered(`panel.${side}`) === "closed" ? "closed" : "open");
+  const fold = () => {
+    const next = state === "open" ? "closed" : "open";
+    remember(`panel.${side}`, next);
+    setState(next);
+  };
+  return [state, fold];
+}
+
+// On narrow screens CSS shows the content even of a folded panel: tabs choose there.
+function Panel({ name, icon, state, fold, foldIcon, children }) {
+  const title = t(`panel.${name}`);
+  const isOpen = state === "open";
+  return html`<section class=${`panel panel-${name} panel-foldable panel-${state}`} aria-label=${title}>
+    <div class="panel-content">${children}</div>
+    ${isOpen
+      ? html`<${IconButton} class="panel-fold" icon=${foldIcon} label=${t("panel.fold", { title })} onClick=${fold} />`
+      : html`<button type="button" class="panel-unfold" aria-label=${t("panel.unfold", { title })} onClick=${fold}>
+          <${Icon} name=${icon} /><span>${title}</span>
+        </button>`}
+  </section>`;
+}
+
+function Tabs() {
+  const tab = useStore(app, (value) => value.tab);
+  const icons = { sources: "book", chat: "chat", notes: "note" };
+  return html`<nav class="tabs" aria-label=${t("panels")}>
+    ${Object.entries(icons).map(
+      ([name, icon]) =>
+        html`<button type="button" aria-current=${tab === name ? "true" : undefined} onClick=${() => app.set({ tab: name })}>
+          <${Icon} name=${icon} size=${20} />${t(`panel.${name}`)}
+        </button>`,
+    )}
+  </nav>`;
+}
+
+render(html`<${Root} />`, /** @type {HTMLElement} */ (document.getElementById("app")));
+loadNotebooks();
+onReconnect(loadNotebooks);
+languageStore.subscribe(loadNotebooks);
+watchProgress();

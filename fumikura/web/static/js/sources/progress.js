@@ -1,0 +1,79 @@
+// @ts-check
+import { get, inNotebook, onReconnect } from "../api.js";
+import { languageStore } from "../i18n.js";
+import { loadNotebooks } from "../notebooks.js";
+import { app, createStore } from "../state.js";
+import { toastError } from "../ui/toast.js";
+import { uploads } from "./uploads.js";
+
+const BUSY_MS = 700;
+const QUIET_MS = 15_000;
+
+/** The open notebook's sources. `listing` is the server's number of the list shown (-1: none yet). */
+export const sources = createStore({
+  notebookId: /** @type {number | string | null} */ (null),
+  listing: -1,
+  list: /** @type {any[]} */ ([]),
+  jobs: /** @type {any[]} */ ([]),
+  embedding: /** @type {any[]} */ ([]),
+  notices: /** @type {string[]} */ ([]),
+});
+
+let timer = 0;
+let isLooking = false;
+let lookAgain = false;
+
+/** Begin to follow the open notebook; called once. */
+export function watchProgress() {
+  app.subscribe(({ notebook }) => {
+    if ((notebook?.id ?? null) === sources.get().notebookId) return;
+    sources.set({ notebookId: notebook?.id ?? null, listing: -1, list: [], jobs: [], embedding: [], notices: [] });
+    look();
+  });
+  languageStore.subscribe(() => (sources.set({ listing: -1 }), look())); // the server's messages change too
+  addEventListener("focus", look);
+  document.addEventListener("visibilitychange", () => !document.hidden && look());
+  onReconnect(look);
+}
+
+/** Ask the server now what has changed; a call during another one leads to one more. */
+export async function look() {
+  clearTimeout(timer);
+  lookAgain = isLooking;
+  const id = sources.get().notebookId;
+  if (isLooking || id === null) return;
+  isLooking = true;
+  try {
+    await follow(id);
+  } catch (error) {
+    await explain(error);
+  } finally {
+    isLooking = false;
+    timer = setTimeout(look, lookAgain ? 0 : isBusy() && !document.hidden ? BUSY_MS : QUIET_MS);
+  }
+}
+
+async function follow(id) {
+  const { listing, jobs, embedding, notices } = await get(inNotebook("/progress"));
+  const hasChanged = listing !== sources.get().listing;
+  const fresh = hasChanged ? await get(inNotebook("/sources")) : null;
+  if (sources.get().notebookId !== id) return void (lookAgain = true); // another notebook was opened meanwhile
+  sources.set({ jobs, embedding, notices, ...(fresh && { list: fresh.sources, listing: fresh.listing }) });
+  if (fresh && fresh.sources.length !== app.get().notebook?.source_count) await loadNotebooks();
+}
+
+async function explain(error) {
+  if (error.status === 404) await loadNotebooks(); // deleted in another tab
+  else toastError(error);
+}
+
+function isBusy() {
+  const { jobs, embedding } = sources.get();
+  const isGoingOn = (job) => job.state === "queued" || job.state === "running";
+  return embedding.length > 0 || jobs.some(isGoingOn) || uploads.get().files.some((one) => one.state === "sending");
+}
+
+/** Change one source in the list at once, before the server has answered. */
+export function changeInList(sourceId, change) {
+  sources.set(({ list }) => ({ list: list.map((one) => (one.source_id === sourceId ? { ...one, ...change } : one)) }));
+}

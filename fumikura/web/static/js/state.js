@@ -1,0 +1,74 @@
+// @ts-check
+import { useEffect, useRef, useState } from "./vendor.js";
+
+/**
+ * A value that components watch. `set` takes a patch, or a function from the present value to a patch.
+ * @template {object} T
+ * @param {T} initial
+ */
+export function createStore(initial) {
+  let value = initial;
+  const watchers = new Set();
+  return {
+    get: () => value,
+    /** @param {Partial<T> | ((now: T) => Partial<T>)} patch */
+    set(patch) {
+      const change = /** @type {any} */ (typeof patch === "function" ? patch(value) : patch);
+      if (Object.keys(change).every((key) => Object.is(change[key], value[key]))) return;
+      value = /** @type {any} */ ({ .../** @type {any} */ (value), ...change });
+      for (const watcher of [...watchers]) watcher(value);
+    },
+    /** @param {(value: T) => void} watcher @returns {() => void} ends the watch */
+    subscribe(watcher) {
+      watchers.add(watcher);
+      return () => watchers.delete(watcher);
+    },
+  };
+}
+
+/** Hook: the selected part of a store; renders again only when that part changes (Object.is). */
+export function useStore(store, selector = identity) {
+  const selected = selector(store.get());
+  const latest = useRef({ selector, selected });
+  latest.current = { selector, selected };
+  const [, renderAgain] = useState(0);
+  useEffect(() => {
+    const check = (value) => {
+      if (!Object.is(latest.current.selector(value), latest.current.selected)) renderAgain((n) => n + 1);
+    };
+    check(store.get()); // it may have changed between the render and this effect
+    return store.subscribe(check);
+  }, [store]);
+  return selected;
+}
+
+const identity = (value) => value;
+
+/**
+ * What all panels share. `notebook` is {id, name, source_count, chunk_count} or null while it loads;
+ * `online` is false while the server cannot be reached; `tab` is the panel shown on narrow screens.
+ */
+export const app = createStore({
+  online: true,
+  notebook: /** @type {any} */ (null),
+  notebooks: /** @type {any[]} */ ([]),
+  tab: "chat",
+});
+
+/** Read a remembered choice (null when there is none, or the browser keeps nothing). */
+export function remembered(key) {
+  try {
+    return localStorage.getItem(`fumikura.${key}`);
+  } catch {
+    return null; // storage switched off: the page works, it only forgets
+  }
+}
+
+/** Remember a choice for this browser. */
+export function remember(key, value) {
+  try {
+    localStorage.setItem(`fumikura.${key}`, value);
+  } catch {
+    // storage full or switched off: see remembered()
+  }
+}
