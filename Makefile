@@ -19,3 +19,6 @@ bench:            ## the figures of docs/benchmarks.md; CORPUS=folder with jsqua
 
 demo:             ## add the sample notes and ask three questions
 	$(PYTHON) -m fumikura demo
+
+serve:            ## the page, until Ctrl+C
+	$(PYTHON) -m fumikura serve

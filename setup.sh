@@ -44,6 +44,12 @@ stage 4 "データフォルダとデータベース / data folder and store" \
 "$FUMIKURA" doctor --quick
 
 stage 5 "起動と見本の質問 / start, and a question to the sample notes" \
-  "fumikura doctor で原因を調べられます / fumikura doctor tells more."
-"$FUMIKURA" demo
-printf '\n準備ができました / ready:  %s add PATH   %s ask "質問"\n' "$FUMIKURA" "$FUMIKURA"
+  "logs/server.log を見るか、fumikura doctor で原因を調べてください / see logs/server.log, or run fumikura doctor."
+ADDRESS="$(.venv/bin/python scripts/start_server.py)"
+# The sample notebook is made once: who deletes its notes does not want them back with the next set-up.
+if [ ! -e logs/sample.added ]; then
+  "$FUMIKURA" demo
+  touch logs/sample.added
+fi
+printf '\n準備ができました。ブラウザで開いてください / ready, open in a browser:  %s\n' "$ADDRESS"
+printf '止めるには / to stop:  kill $(cat logs/server.pid)   端末から / in a terminal:  %s ask "質問"\n' "$FUMIKURA"

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench import ingest, prefix, retrieval, scale, startup
+from bench import ingest, prefix, resident, retrieval, scale, server, startup
 from bench.report import Figure, show, write
 
 RESULTS = Path(__file__).parent / "results" / "figures.json"
@@ -24,14 +24,16 @@ def main() -> int:
     parser.add_argument("--corpus", type=Path, help="folder with jsquad/ and react-ja/")
     parser.add_argument("--models", type=Path, help="folder with the model file (default: fetched)")
     parser.add_argument("--work", type=Path, help="folder that keeps the generated stores of `scale` (2 GB)")
-    names = ["startup", "retrieval", "prefix", "scale", "ingest"]
+    names = ["startup", "server", "retrieval", "prefix", "resident", "scale", "ingest"]
     parser.add_argument("--only", nargs="+", choices=names, default=names)
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         work = chosen.work or Path(folder)
         benches: dict[str, Callable[[], list[Figure]]] = {
             "startup": startup.run,
+            "server": server.run,
             "prefix": lambda: prefix.run(chosen.models),
+            "resident": lambda: resident.run(chosen.models),
             "scale": lambda: scale.run(work),
         }
         if chosen.corpus and chosen.corpus.name:

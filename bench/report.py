@@ -39,7 +39,8 @@ def show(title: str, figures: list[Figure]) -> None:
 
 
 def write(path: Path, sections: dict[str, list[Figure]]) -> None:
-    """Write all figures as JSON."""
+    """Write the figures as JSON beside those of other benches."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    document = {title: [asdict(figure) for figure in figures] for title, figures in sections.items()}
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    document = known | {title: [asdict(figure) for figure in figures] for title, figures in sections.items()}
     path.write_text(json.dumps(document, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")

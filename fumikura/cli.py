@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fumikura import __version__, terminal
+from fumikura import __version__, cli_server, terminal
 from fumikura.errors import FumikuraError, SettingsError
 from fumikura.terminal import say, write_json
 
@@ -27,12 +27,13 @@ app = typer.Typer(
 )
 models_app = typer.Typer(no_args_is_help=True, help="モデルファイル / model files")
 app.add_typer(models_app, name="models")
+app.add_typer(cli_server.app)
 
 NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 QuestionArgument = Annotated[str, typer.Argument(help="質問 / question")]
 
-TO_COME = ("serve", "pin", "unpin", "upload", "eval", "backup", "restore")
+TO_COME = ("pin", "unpin", "eval", "backup", "restore")
 
 
 def _show_version(wanted: bool) -> None:
@@ -91,10 +92,7 @@ def add(
             )
     with terminal.ProgressLine() as progress:
         reports = _library(context).add(notebook, [Path(path) for path in paths], progress)
-    if as_json:
-        write_json(reports)
-    else:
-        terminal.show_reports(reports)
+    terminal.show_reports(reports, as_json=as_json)
     if any(report.status == "failed" for report in reports):
         raise typer.Exit(1)
 
@@ -121,7 +119,7 @@ def remove(
     """資料を消す / remove sources with their text, vectors and index entries."""
     removed = _library(context).remove(notebook, names)
     for notice in removed.notices:
-        say(notice, notice)
+        terminal.say_notice(notice)
     if as_json:
         write_json({"removed": [terminal.source_json(source) for source in removed.sources]})
     else:
@@ -134,7 +132,7 @@ def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
     """今の設定で索引を作り直す / rebuild the index with the present settings."""
     with terminal.ProgressLine() as progress:
         reports = _library(context).reindex(progress)
-    write_json(reports) if as_json else terminal.show_reports(reports)
+    terminal.show_reports(reports, as_json=as_json)
 
 
 @app.command()
@@ -148,7 +146,7 @@ def search(
     """関係する箇所を探す / find passages."""
     result = _library(context).notebook(notebook).search(question, top_k)
     for notice in result.notices:
-        say(notice, notice)
+        terminal.say_notice(notice)
     if as_json:
         hits = [terminal.hit_json(hit) for hit in result.hits]
         write_json({"hits": hits, "embed_s": result.embed_s, "search_s": result.search_s})

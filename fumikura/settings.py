@@ -108,8 +108,9 @@ class IndexSettings(Section):
 
 
 class ServerSettings(Section):
-    """Where the server listens."""
+    """Where the server listens; any host but this machine's own needs a token (auth.py)."""
 
+    host: str = Field("127.0.0.1", min_length=1)
     port: int = Field(8000, ge=1, le=65_535)
 
 
@@ -145,7 +146,9 @@ class LimitSettings(Section):
     """What is refused."""
 
     source_bytes: int = Field(50_000_000, ge=1, le=2_000_000_000)
+    upload_bytes: int = Field(1_000_000_000, ge=1, le=1_000_000_000_000)  # one request, all its files together
     question_chars: int = Field(4_000, ge=1, le=100_000)
+    private_urls: bool = False
 
 
 class ModelSettings(Section):

@@ -3,6 +3,7 @@
 import difflib
 import json
 import os
+import shutil
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -34,7 +35,68 @@ def load_settings(
 
     Raises SettingsError naming the file or variable, the key, the value and its bounds or the nearest known key.
     """
-    given = _read(path) if path else {}
+    return _settled(_read(path) if path else {}, path, environment, preset)
+
+
+def change_settings(
+    path: Path, changes: Mapping[str, Any], environment: Mapping[str, str] = os.environ, preset: str | None = None
+) -> tuple[Content, Settings]:
+    """Return the file's content with the values of `changes` ("chunk.size": 300; None: without), and what it means.
+
+    Other keys and their order stay. Writes nothing. Raises SettingsError, also for a value that the environment fixes.
+    """
+    given = _read(path) if path.exists() else {}
+    _settled(given, path, environment, preset)  # refuses a file that was broken by hand meanwhile
+    for key, value in changes.items():
+        variable = fixed_by(key, environment)
+        if variable:
+            raise SettingsError(
+                f"設定「{key}」は環境変数 {variable} で決まっています。変えるには、その変数を外してください。",
+                f"the setting '{key}' is fixed by the environment variable {variable}: unset that to change it",
+            )
+        section, _, name = key.partition(".")
+        values = given.setdefault(section, {})
+        if value is None:
+            values.pop(name, None)
+        else:
+            values[name] = value
+    return given, _settled(given, path, environment, preset)
+
+
+def write_settings(path: Path, content: Content) -> None:
+    """Put the content into the place of the file, all or nothing. Raises SettingsError."""
+    text = json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+    target = path.resolve()  # a link stays a link
+    draft = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise SettingsError(
+            f"設定ファイル {path} に書けません（{error.strerror}）。権限を確かめてください。",
+            f"cannot write the settings file {path} ({error.strerror}): check its permissions",
+        ) from error
+
+
+def preset_settings(preset: str, path: Path | None) -> Settings:
+    """Return the values that hold where neither the file nor the environment says anything. Raises SettingsError."""
+    return _settled({}, path, {}, preset)
+
+
+def fixed_by(key: str, environment: Mapping[str, str] = os.environ) -> str | None:
+    """Return the environment variable that has the last word on this key, None when there is none."""
+    wanted = (ENV_PREFIX + key.replace(".", "__")).upper()
+    return next((name for name in environment if name.upper() == wanted), None)
+
+
+def _settled(given: Content, path: Path | None, environment: Mapping[str, str], preset: str | None) -> Settings:
     chosen = str(preset or environment.get(f"{ENV_PREFIX}PRESET") or given.get("preset", "embedded"))
     preset_file = _find_preset(chosen, path)
     layers = [
