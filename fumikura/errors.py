@@ -15,6 +15,7 @@
     │   ├── ModelMissing           503  the model file has not been fetched
     │   ├── ModelCorrupt           503  size or SHA-256 differs from the registry
     │   └── DownloadFailed         503  transient
+    ├── EvaluationError            422  a question set that cannot be used
     ├── BackendError               502  the embedding or language model server
     │   ├── BackendUnavailable     503  transient: not running, refused, dropped
     │   ├── BackendTimeout         504  transient
@@ -143,6 +144,13 @@ class DownloadFailed(ModelFileError):
 
     code = "download_failed"
     transient = True
+
+
+class EvaluationError(FumikuraError):
+    """A question set or a run that cannot be used."""
+
+    code = "evaluation"
+    status = 422
 
 
 class BackendError(FumikuraError):

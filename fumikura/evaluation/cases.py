@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from fumikura.errors import FumikuraError
+from fumikura.errors import EvaluationError
 from fumikura.records import Notice
 
 QuestionType = Literal[
@@ -128,11 +128,8 @@ class Finding:
         )
 
 
-class QuestionSetError(FumikuraError):
+class QuestionSetError(EvaluationError):
     """A question set that cannot be used. `findings` holds every problem, the message the first one."""
-
-    code = "question_set"
-    status = 422
 
     def __init__(self, findings: tuple[Finding, ...]) -> None:
         first, others = findings[0].notice, len(findings) - 1

@@ -26,6 +26,7 @@ HINTS = {
     "model_missing": Notice("fumikura models fetch で取得できます。", "fumikura models fetch brings it."),
     "model_corrupt": Notice("fumikura models fetch で取り直せます。", "fumikura models fetch brings it anew."),
     "download_failed": Notice("つながるのを待って、もう一度取得してください。", "Fetch it again once online."),
+    "evaluation": Notice("問題集を直して、もう一度どうぞ。", "Mend the question set and try again."),
     "backend": Notice("モデルのサーバーのログを確かめてください。", "Look at the log of the model's server."),
     "backend_unavailable": Notice(
         "モデルのサーバーが動いているか確かめ、もう一度送ってください。",
