@@ -47,6 +47,7 @@ class Ingestion:
     embedder: Embedder
     recipe: Callable[[], str]
     source_bytes: int
+    create: bool = True  # whether a missing notebook comes to be with its first source
 
     def add(self, files: Sequence[FoundFile], progress: Progress = silent) -> list[AddReport]:
         """Add or update the files and return what became of each, in order. Raises StoreError.
@@ -169,7 +170,9 @@ class Ingestion:
     def _write(self, source: Source, original: bytes) -> SourceSummary:
         """Split and write; chunks that the notebook has vectors for already keep them."""
         chunks = self.chunker.chunk(source)
-        return self.store.put_source(self.notebook, source, chunks, self.chunker.recipe, original=original)
+        return self.store.put_source(
+            self.notebook, source, chunks, self.chunker.recipe, original=original, create=self.create
+        )
 
     def _replace(self, source: Source, original: bytes | None = None) -> SourceSummary:
         """Embed first, then swap in one transaction: a failure leaves the old version answering."""
@@ -177,7 +180,7 @@ class Ingestion:
         recipe = self.recipe()
         vectors = self._vectors_of(chunks, recipe)
         return self.store.put_source(
-            self.notebook, source, chunks, self.chunker.recipe, vectors, recipe, original=original
+            self.notebook, source, chunks, self.chunker.recipe, vectors, recipe, original=original, create=self.create
         )
 
     def _vectors_of(self, chunks: Sequence[Chunk], recipe: str) -> dict[str, Vector]:

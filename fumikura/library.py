@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -18,7 +18,8 @@ from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
 from fumikura.notebook import Notebook
 from fumikura.protocols import Chunker, Embedder, Generator, VectorIndex
-from fumikura.records import AddReport, Notice, SourceFile, SourceSummary
+from fumikura.records import AddReport, Notice, SourceFile
+from fumikura.removal import LOG_NOTICE, Removal, quotes_left
 from fumikura.retrieval import Retriever
 from fumikura.settings import Settings
 from fumikura.settings_file import load_settings
@@ -32,11 +33,6 @@ SETTINGS_IN_DATA = "settings.json"  # where the page writes them when there is n
 NO_INDEX = {"no_keywords", "keywords_without_chunk"}  # what `rebuild_keywords` mends, as the store's check names it
 SAMPLE_QUESTIONS = ("里芋は何グラム？", "露草会の今の年会費はいくら？", "富士山の標高は何メートル？")
 
-LOG_NOTICE = Notice(
-    "消しましたが、別のプロセスが読んでいるため、文字がまだ書き込みログに残っています。そのプロセスが終わると消えます。",
-    "Removed, but another process is reading, so the text is still in the write-ahead log until that process ends.",
-)
-
 
 @dataclass(frozen=True)
 class Places:
@@ -44,14 +40,6 @@ class Places:
 
     settings_file: Path | None
     data: Path
-
-
-@dataclass(frozen=True)
-class Removal:
-    """The sources that were removed, and what is left of them somewhere (a line each for a person)."""
-
-    sources: tuple[SourceSummary, ...]
-    notices: tuple[Notice, ...] = ()
 
 
 def find_places(data: Path | None, settings: Path | None, environment: Mapping[str, str] = os.environ) -> Places:
@@ -173,9 +161,14 @@ class Library:
         files = [FoundFile(path, f"sample:{path.name}", path.name) for path in sorted(SAMPLES.glob("*.md"))]
         return self.notebook(notebook).add(files, progress)
 
-    def add_bytes(self, notebook: str, file: SourceFile, stage: Callable[[str], None] = unstaged) -> AddReport:
-        """Read, split and write one file, to be embedded by `embed_pending`. Raises BackendError and StoreError."""
-        return self._ingestion(notebook).add_bytes(file, stage)
+    def add_bytes(
+        self, notebook: str, file: SourceFile, stage: Callable[[str], None] = unstaged, *, create: bool = True
+    ) -> AddReport:
+        """Read, split and write one file, to be embedded by `embed_pending`.
+
+        Raises BackendError, StoreError, and NotFound for a missing notebook unless it may `create` it.
+        """
+        return replace(self._ingestion(notebook), create=create).add_bytes(file, stage)
 
     def embed_pending(
         self,
@@ -195,8 +188,9 @@ class Library:
         """Remove sources by name or id. Raises NotFound and Conflict, and then removes nothing."""
         named = (self.store.get_source(notebook, name) for name in names)
         found = {source.source_id: source for source in named}
-        log_emptied = self.store.remove_sources(notebook, list(found))
-        notices = [] if log_emptied else [LOG_NOTICE]
+        notices = [notice for source_id in found for notice in quotes_left(self.store, notebook, source_id)]
+        if not self.store.remove_sources(notebook, list(found)):
+            notices.append(LOG_NOTICE)
         return Removal(tuple(found.values()), (*notices, *self.refresh(notebook)))
 
     def reindex(self, progress: Progress = silent) -> list[AddReport]:
@@ -273,14 +267,16 @@ class Library:
         )
 
     def _answering(self, notebook: str) -> Answering:
+        with self.lock:  # settings may be changed while a question waits: it keeps those it began with
+            settings, generator = self.settings, self.generator
         return Answering(
             notebook=notebook,
             store=self.store,
-            generator=self.generator,
-            prompts=lambda: build.make_prompts(self.settings, self.generator),
-            answer_tokens=self.settings.llm.answer_tokens,
+            generator=generator,
+            prompts=lambda: build.make_prompts(settings, generator),
+            answer_tokens=settings.llm.answer_tokens,
             standout_cosine=self.embedder.standout_cosine,
-            settings_sha256=self.settings.sha256,
+            settings_sha256=settings.sha256,
         )
 
     def _keyword_only_reason(self) -> Notice | None:

@@ -35,7 +35,11 @@ ALLOWED: dict[str, set[str]] = {
     "answering": BASE | STAGES,
     "notebook": BASE | STAGES | {"ingestion", "answering"},
     "build": BASE | STAGES | {"japanese", "settings"},
-    "library": BASE | STAGES | {"settings", "settings_file", "ingestion", "answering", "notebook", "build"},
+    "removal": BASE | {"store"},
+    "library": BASE
+    | STAGES
+    | {"removal"}
+    | {"settings", "settings_file", "ingestion", "answering", "notebook", "build"},
     "doctor": BASE | STAGES | {"japanese", "build", "library"},
     "jobs": BASE | STAGES | {"japanese", "library", "notebook", "ingestion", "answering"},
     "web": BASE
@@ -51,6 +55,7 @@ ALLOWED: dict[str, set[str]] = {
         "build",
         "library",
         "jobs",
+        "removal",
     },
     "evaluation": BASE | STAGES | {"japanese", "settings", "build", "library", "notebook"},
     "upload": BASE | {"backends", "loaders"},

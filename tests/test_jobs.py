@@ -223,10 +223,10 @@ def test_a_store_that_is_locked_is_tried_again(library, start, monkeypatch, fail
     failures = [StoreLocked("書き込み中です。", "locked") for _ in range(failure_count)]
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage):
+    def add_bytes(notebook, file, stage, **create):
         if failures:
             raise failures.pop()
-        return real(notebook, file, stage)
+        return real(notebook, file, stage, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     (report,) = start().reports_of(add(library, note(1)))
@@ -236,10 +236,10 @@ def test_a_store_that_is_locked_is_tried_again(library, start, monkeypatch, fail
 def test_an_unforeseen_error_fails_the_job_alone_and_tells_no_text(library, start, monkeypatch, caplog):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage):
+    def add_bytes(notebook, file, stage, **create):
         if file.name == "note1.md":
             raise ValueError("青い箱")
-        return real(notebook, file, stage)
+        return real(notebook, file, stage, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     reports = start().reports_of(add(library, note(1), note(2)))
@@ -271,10 +271,10 @@ def test_a_queued_job_is_cancelled_and_comes_back_by_retry(library, start):
 def test_a_running_job_is_cancelled_between_its_steps(library, start, monkeypatch):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage):
+    def add_bytes(notebook, file, stage, **create):
         stage("read")
         library.store.cancel_job(jobs[0].job_id)
-        return real(notebook, file, stage)
+        return real(notebook, file, stage, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     jobs = add(library, note(1))
@@ -330,3 +330,44 @@ def test_removed_sources_are_gone_when_the_worker_ends(library, start):
     library.store.hide_source(NOTEBOOK, source.source_id)
     worker.stop(20)
     assert library.store.purge_hidden(0) == []
+
+
+def test_a_job_whose_notebook_went_meanwhile_brings_nothing_back(library, start, monkeypatch):
+    real = library.add_bytes
+
+    def add_bytes(notebook, file, stage, **create):
+        library.store.remove_notebook(notebook)
+        return real(notebook, file, stage, **create)
+
+    monkeypatch.setattr(library, "add_bytes", add_bytes)
+    jobs = add(library, note(1))
+    worker = start()
+    worker.reports_of(jobs)
+    assert NOTEBOOK not in library.store.notebooks()
+    monkeypatch.setattr(library, "add_bytes", real)
+    worker.wake()
+    assert [report.status for report in worker.reports_of(add(library, note(2)))] == ["added"]
+
+
+def test_a_job_that_fails_in_a_notebook_that_went_does_not_end_the_worker(library, start, monkeypatch):
+    real = library.add_bytes
+
+    def add_bytes(notebook, file, stage, **create):
+        library.store.remove_notebook(notebook)
+        raise BackendUnavailable("埋め込みサーバーがいません。", "no embedding server")
+
+    monkeypatch.setattr(library, "add_bytes", add_bytes)
+    worker = start()
+    worker.reports_of(add(library, note(1)))
+    monkeypatch.setattr(library, "add_bytes", real)
+    assert [report.status for report in worker.reports_of(add(library, note(2)))] == ["added"]
+    assert worker.alive
+
+
+def test_a_job_that_ran_whenever_the_program_died_is_given_up(library):
+    (job,) = add(library, note(1))
+    for _ in range(3):
+        assert library.store.claim_job().job_id == job.job_id
+        library.store.requeue_unfinished_jobs()
+    given_up = library.store.job(job.job_id)
+    assert given_up.state == "failed" and "何度も" in given_up.error.ja

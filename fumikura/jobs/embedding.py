@@ -4,9 +4,10 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from fumikura.errors import FumikuraError
+from fumikura.errors import FumikuraError, NotFound
 from fumikura.library import Library
 from fumikura.records import Notice
 from fumikura.store import JobRow
@@ -85,6 +86,24 @@ class Embedding:
         with self._lock:
             self._failures.clear()
 
+    @property
+    def jobs(self) -> list[JobRow]:
+        """The jobs that run until their notebook's texts are embedded."""
+        return [job for waiting in self._waiting.values() for job in waiting.jobs]
+
+    def forget_missing(self) -> list[JobRow] | None:
+        """Forget the notebooks that were renamed or deleted and return the jobs that waited there; None: all exist."""
+        with self._lock:
+            known = {*self._waiting, *self._failures}
+        missing = known.difference(self._library.store.notebooks()) if known else None
+        if not missing:
+            return None
+        with self._lock:
+            for notebook in missing:
+                self._failures.pop(notebook, None)
+            waited = [self._waiting.pop(notebook, _Waiting()) for notebook in missing]
+        return [job for waiting in waited for job in waiting.jobs]
+
     def go_on(self, keep_on: Callable[[], bool]) -> bool:
         """Embed the first notebook that is due, while `keep_on` says so; False when none is."""
         now = time.monotonic()
@@ -108,26 +127,33 @@ class Embedding:
         try:
             reason = self._library.embed_pending(notebook, show, batch_count=BATCH_COUNT, keep_on=keep_on_and_note)
         except FumikuraError as error:
-            self._failed(notebook, waiting, Notice(error.ja, error.en), error.transient)
+            if self._exists(notebook):
+                self._failed(notebook, waiting, Notice(error.ja, error.en), error.transient)
         except Exception as error:
             logger.error("embedding failed with %s", type(error).__name__)  # its message may quote a source
             self._failed(notebook, waiting, UNFORESEEN, is_transient=False)
         else:
-            if not broken_off:
+            if not broken_off and self._exists(notebook):
                 self._leave(notebook, waiting, reason)
+
+    def _exists(self, notebook: str) -> bool:
+        """Whether it still has this name: else it was not embedded to the end, and `forget_missing` sees to it."""
+        return notebook in self._library.store.notebooks()
 
     def _is_cancelled(self, job: JobRow) -> bool:
         """End a job that a person cancelled; the texts are embedded all the same, as after any addition."""
         cancelled = self._library.store.job_cancelled(job.job_id)
         if cancelled:
-            self._library.store.update_job(job.job_id, state="cancelled")
+            with suppress(NotFound):  # it went with its notebook
+                self._library.store.update_job(job.job_id, state="cancelled")
         return cancelled
 
     def _show(self, waiting: _Waiting, total: int, left_count: int) -> None:
         waiting.total_count = max(waiting.total_count, total)  # that of the first round: later ones count the rest
         done = waiting.total_count - left_count
         for job in waiting.jobs:
-            self._library.store.update_job(job.job_id, done_count=done, total_count=waiting.total_count)
+            with suppress(NotFound):
+                self._library.store.update_job(job.job_id, done_count=done, total_count=waiting.total_count)
 
     def _failed(self, notebook: str, waiting: _Waiting, why: Notice, is_transient: bool) -> None:
         """Keep the reason to be shown; try again later where time can heal it, else when a person asks for it."""

@@ -17,6 +17,8 @@ from fumikura.store.failures import DAMAGED, mapped, primary_code
 Journal = Literal["auto", "wal", "truncate"]
 Synchronous = Literal["full", "normal"]
 
+CHECKPOINT_WAIT_MS = 200
+
 
 class Database:
     """One SQLite file. Raises StoreLocked, StoreDamaged or StoreError from every method."""
@@ -29,6 +31,7 @@ class Database:
         self._pool_lock = threading.Lock()
         self._writer = threading.RLock()
         self._closed = False
+        self.log_dirty = False  # deleted text is left in the log, because a reader kept it from being emptied
         _make_file(path)
         with mapped(path):
             self.journal_mode = self._choose_journal(journal)
@@ -63,9 +66,15 @@ class Database:
             yield connection
 
     def checkpoint(self) -> bool:
-        """Write the log back and empty it; False when a reader kept that from happening."""
+        """Write the log back and empty it; False when a reader kept that from happening (`log_dirty` then says so)."""
         with self.alone() as connection:
-            blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            # All writers wait meanwhile, so not for as long as a transaction may: whoever rests tries it again.
+            connection.execute(f"PRAGMA busy_timeout = {CHECKPOINT_WAIT_MS}")
+            try:
+                blocked, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            finally:
+                connection.execute(f"PRAGMA busy_timeout = {int(self._busy_timeout_s * 1000)}")
+            self.log_dirty = bool(blocked)
             return not blocked
 
     def close(self) -> None:

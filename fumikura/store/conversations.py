@@ -110,11 +110,10 @@ class Conversations(Tables):
                 "UPDATE conversations SET title = iif(title = '', ?, title), updated_at = ? WHERE id = ?",
                 (_title(asked), time, row),
             )
-            return _turn(connection, notebook, public_id)
+            return _turn(connection, public_id)
 
     def update_turn(
         self,
-        notebook: str,
         turn_id: str,
         *,
         state: TurnState | None = None,
@@ -127,7 +126,7 @@ class Conversations(Tables):
         """Change what is given and leave the rest; any other state than "running" ends it. Raises NotFound."""
         ended = None if state in (None, "running") else now()
         with self._database.write() as connection:
-            found = _turn(connection, notebook, turn_id)
+            found = _turn(connection, turn_id)
             connection.execute(
                 "UPDATE turns SET state = coalesce(?, state), text = coalesce(?, text),"
                 " completed = coalesce(?, completed), answer = coalesce(?, answer), trace = coalesce(?, trace),"
@@ -143,7 +142,7 @@ class Conversations(Tables):
                     found.turn_id,
                 ),
             )
-            return _turn(connection, notebook, turn_id)
+            return _turn(connection, turn_id)
 
     def turns(self, notebook: str, conversation_id: str) -> list[TurnRow]:
         """Return the conversation's turns, the first one first. Raises NotFound."""
@@ -199,6 +198,22 @@ class Conversations(Tables):
             return int(turns), int(notes)
 
 
+def forget_in_traces(connection: sqlite3.Connection, source_row: int) -> None:
+    """Take the text of a source that is being deleted out of the receipts: its passages, and prompts that held them.
+
+    What an answer quotes stays, as `mentions` counts.
+    """
+    source_id = connection.execute("SELECT public_id FROM sources WHERE id = ?", (source_row,)).fetchone()["public_id"]
+    for turn in connection.execute("SELECT id, trace FROM turns WHERE instr(trace, ?)", (source_id,)).fetchall():
+        trace = json.loads(turn["trace"])
+        hits = [hit for hit in trace.get("search", {}).get("hits", ()) if hit.get("source_id") == source_id]
+        if hits:
+            for hit in hits:
+                hit["text"] = ""
+            trace["generate"] |= {"messages": [], "raw_text": ""}
+            connection.execute("UPDATE turns SET trace = ? WHERE id = ?", (as_json(trace), turn["id"]))
+
+
 def _quotes(column: str, path: str) -> str:
     """Return the condition that a citation is of the source; parsing is left to the rows that hold its id at all."""
     return (
@@ -230,10 +245,8 @@ def _conversation(connection: sqlite3.Connection, notebook: str, conversation_id
     return ConversationRow(*connection.execute(f"{CONVERSATIONS} WHERE id = ?", (row,)).fetchone())
 
 
-def _turn(connection: sqlite3.Connection, notebook: str, turn_id: str) -> TurnRow:
-    row = connection.execute(
-        f"{TURNS} WHERE notebook_id = ? AND turns.public_id = ?", (find_notebook(connection, notebook), clean(turn_id))
-    ).fetchone()
+def _turn(connection: sqlite3.Connection, turn_id: str) -> TurnRow:
+    row = connection.execute(f"{TURNS} WHERE turns.public_id = ?", (clean(turn_id),)).fetchone()
     if row is None:
         raise _no_turn(turn_id)
     return _turn_row(row)

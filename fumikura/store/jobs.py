@@ -37,6 +37,13 @@ class JobRow:
     updated_at: str
 
 
+MOST_DEATHS = 2
+KILLED = Notice(
+    "処理している間に何度もプログラムが止まったので、やめました。ファイルを小さく分けて加えてください。",
+    "The program died several times while this was done, so it was given up: add the file in smaller parts",
+)
+
+
 class Jobs(Tables):
     """The tables `jobs` and `job_files`."""
 
@@ -175,9 +182,15 @@ class Jobs(Tables):
     def requeue_unfinished_jobs(self) -> int:
         """Queue again what ran when the last process ended, and return the number; for the one worker, at its start.
 
-        Those that were asked to stop become cancelled instead.
+        Those that were asked to stop become cancelled instead, and one that ran whenever the process died fails: it
+        may be what kills it.
         """
         with self._database.write() as connection:
+            connection.execute("UPDATE jobs SET deaths = deaths + 1 WHERE state = 'running'")
+            connection.execute(
+                "UPDATE jobs SET state = 'failed', error = ?, updated_at = ? WHERE state = 'running' AND deaths > ?",
+                (notice_json(KILLED), now(), MOST_DEATHS),
+            )
             connection.execute(
                 "UPDATE jobs SET state = 'cancelled', updated_at = ? WHERE state = 'running' AND cancelled", (now(),)
             )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fumikura.records import Chunk, Source, SourceSummary, Vector
 from fumikura.store.catalogue import existing_source, summary
 from fumikura.store.chunks import chunk_contents
+from fumikura.store.conversations import forget_in_traces
 from fumikura.store.drafts import Draft, make_draft
 from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook, list_anew
 from fumikura.store.notes import normalize_notes
@@ -27,17 +28,19 @@ class Sources(Tables):
         vectors: Mapping[str, Vector] | None = None,
         recipe: str | None = None,
         original: bytes | None = None,
+        create: bool = True,
     ) -> SourceSummary:
         """Insert the source, or replace the one of the same origin, which keeps its id; all or nothing.
 
         A replaced source keeps the name that a person gave it, is shown again if it was hidden, and keeps the bytes
         of its file where `original` is None. `vectors` maps `content_sha256(chunk.embed_text)` to vectors of `recipe`
         (None: the present one). Vectors that the notebook holds already for the same content are carried over, so only
-        `pending_chunks` remain to embed.
+        `pending_chunks` remain to embed. Raises NotFound for a missing notebook unless it may `create` it.
         """
         draft = make_draft(source, chunks, chunk_recipe)
         with self._database.write() as connection:
-            notebook_id = ensure_notebook(connection, notebook)
+            find = ensure_notebook if create else existing_notebook
+            notebook_id = find(connection, notebook)
         # The words take most of the time, so they are found before the transaction begins.
         columns = self._keywords.tokenize(notebook_id, draft.embed_texts)
         with self._database.write() as connection:
@@ -129,6 +132,7 @@ class Sources(Tables):
 
     def _delete(self, connection: sqlite3.Connection, rows: Iterable[int]) -> None:
         for row in rows:
+            forget_in_traces(connection, row)
             self._keywords.remove(connection, row)
             # The name of a file stands in the job that read it, too.
             connection.execute(

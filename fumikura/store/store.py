@@ -62,6 +62,11 @@ class Store(
         with self._database.read() as connection:
             return self._keywords.stamped(connection) != self._keywords.recipe
 
+    @property
+    def log_dirty(self) -> bool:
+        """Whether deleted text is still in the write-ahead log: `checkpoint` once its readers have gone."""
+        return self._database.log_dirty
+
     def checkpoint(self) -> bool:
         """Empty the write-ahead log, so that nothing deleted is left in it; False while a reader prevents that."""
         return self._database.checkpoint()

@@ -13,7 +13,7 @@ from datetime import date
 from typing import Any
 
 from fumikura.answering import Stop
-from fumikura.errors import FumikuraError, NotFound
+from fumikura.errors import FumikuraError, NotFound, StoreError
 from fumikura.notebook import AskEvent
 from fumikura.protocols import Generator
 from fumikura.records import Answer, Message, Notice, Prompt, SearchResult, Usage
@@ -100,8 +100,8 @@ class Asking:
 
     def leave(self) -> None:
         """Stop: nobody waits for the answer any more."""
-        if not self.task.done():
-            self._stop.stop()
+        if not self.task.done():  # in a thread: closing a connection may wait for a model that is being loaded
+            self._loop.run_in_executor(None, self._stop.stop)
 
     async def ended(self) -> None:
         """Return when the answer, or what there is of it, is kept and told."""
@@ -205,7 +205,10 @@ class Asking:
         self._tell("token", {"text": piece})
         if self.wanted.turn_id and time.monotonic() - self._kept_at > KEEP_EVERY_S:
             self._kept_at = time.monotonic()
-            self._update_turn(text=self._text)
+            try:
+                self._update_turn(text=self._text)
+            except StoreError as error:  # only a copy in case the process dies: the answer goes on
+                logger.warning("what is written so far could not be kept: %s", error.en)
 
     def _keep(self, failure: FumikuraError | None) -> None:
         """Write down how it ended. The trace is for the receipt, the text for what has no answer."""
@@ -229,7 +232,7 @@ class Asking:
         wanted = self.wanted
         assert wanted.turn_id
         try:
-            self._service.library.store.update_turn(wanted.notebook, wanted.turn_id, **changes)
+            self._service.library.store.update_turn(wanted.turn_id, **changes)
         except NotFound:
             logger.info("the conversation was removed while its question was answered")
             self.leave()

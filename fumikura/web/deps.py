@@ -26,15 +26,19 @@ Services = Annotated[Service, Depends(_service)]
 Speaks = Annotated[Language, Depends(language_of)]
 
 
-def notebook_named(store: Store, text: str) -> str:
-    """Return the name of the notebook with this id or name. Raises NotFound; "default" comes to be when needed."""
-    if re.fullmatch(r"[0-9]{1,19}", text) and int(text) <= LARGEST_ID:
+def notebook_named(store: Store, text: str, *, ids_first: bool = False) -> str:
+    """Return the name of the notebook with this name or id. Raises NotFound; "default" comes to be when needed.
+
+    In a path a number is an id (`ids_first`); elsewhere a notebook that is called 2026 comes before the id 2026.
+    """
+    name = unicodedata.normalize("NFC", text)
+    is_name = name == DEFAULT_NOTEBOOK or name in store.notebooks()
+    if (ids_first or not is_name) and re.fullmatch(r"[0-9]{1,19}", text) and int(text) <= LARGEST_ID:
         try:
             return store.notebook_name(int(text))
         except NotFound:
             pass  # a notebook may be called 2026
-    name = unicodedata.normalize("NFC", text)
-    if name == DEFAULT_NOTEBOOK or name in store.notebooks():
+    if is_name:
         return name
     raise NotFound(
         ja=f"ノートブック「{text[:40]}」はありません。",
@@ -45,7 +49,7 @@ def notebook_named(store: Store, text: str) -> str:
 def _notebook(
     service: Services, notebook: Annotated[str, Path(description="The notebook's id, or its name", max_length=600)]
 ) -> str:
-    return notebook_named(service.library.store, notebook)
+    return notebook_named(service.library.store, notebook, ids_first=True)
 
 
 NotebookName = Annotated[str, Depends(_notebook)]

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 import httpx2
+from starlette.concurrency import run_in_threadpool
 
 from fumikura.errors import SourceError, SourceTooLarge, UnreadableSource, UnsupportedSource
 from fumikura.loaders import decode_page, page_title
@@ -24,6 +25,7 @@ REDIRECT_COUNT = 3
 ADDRESS_COUNT = 3  # tried for one name
 LONGEST_URL = 2_000
 LONGEST_TITLE = 100
+TITLE_WITHIN = 65_536  # bytes
 _SUFFIXES = {
     "text/html": ".html",
     "application/xhtml+xml": ".html",
@@ -33,6 +35,11 @@ _SUFFIXES = {
 _HEADERS = {"User-Agent": "Fumikura", "Accept": ", ".join(_SUFFIXES), "Accept-Encoding": "gzip, deflate"}
 _UTF8_MARK = b"\xef\xbb\xbf"
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+# What Python calls global, but wraps or stands for an inner address: site-local, v4-compatible, SIIT, local NAT64.
+_SPECIAL = [
+    ipaddress.ip_network(network)
+    for network in ("fec0::/10", "::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48", "192.0.0.0/24")
+]
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Resolve = Callable[[str, int], Awaitable[list[str]]]
@@ -67,6 +74,8 @@ async def fetch_page(url: str, limit: int, *, private: bool = False, resolve: Re
 def is_public(address: str) -> bool:
     """Whether the address is one of the open internet, also where it wraps another one (v4 in v6)."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
+    if any(parsed in network for network in _SPECIAL if network.version == parsed.version):
+        return False
     return all(part.is_global and not part.is_multicast for part in (parsed, *_wrapped(parsed)))
 
 
@@ -154,11 +163,22 @@ async def _file(reply: httpx2.Response, url: httpx2.URL, asked: str, limit: int)
         )
     content = await _limited(reply, asked, limit)
     charset = str(declared.get_param("charset") or "")
-    page = decode_page(content, charset).text
-    if charset and charset.lower() not in ("utf-8", "utf8"):
+    # In a thread: decoding 50 MB takes seconds, in which every other reply would wait.
+    return await run_in_threadpool(_named, content, charset, url, asked, suffix)
+
+
+def _named(content: bytes, charset: str, url: httpx2.URL, asked: str, suffix: str) -> SourceFile:
+    is_told = charset and charset.lower() not in ("utf-8", "utf8")
+    page = decode_page(content if is_told else _beginning(content), charset).text
+    if is_told:
         content = _UTF8_MARK + page.encode()  # what only the reply said: the bytes alone would be read by guess
-    title = page_title(page) if suffix == ".html" else ""
+    title = page_title(page[:TITLE_WITHIN]) if suffix == ".html" else ""
     return SourceFile(asked, _name(title, url, suffix), content)
+
+
+def _beginning(content: bytes) -> bytes:
+    """Return enough for the title, ended behind a tag: a character cut in two would look like another encoding."""
+    return content if len(content) <= TITLE_WITHIN else content[: content.rfind(b">", 0, TITLE_WITHIN) + 1]
 
 
 async def _limited(reply: httpx2.Response, asked: str, limit: int) -> bytes:

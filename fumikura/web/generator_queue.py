@@ -58,6 +58,11 @@ class GeneratorQueue:
         """Return how many wait for the generator, the answer in progress not counted."""
         return len(self._line)
 
+    @property
+    def is_taken(self) -> bool:
+        """Whether a question is being answered."""
+        return self._taken
+
     def check_room(self) -> None:
         """Raise TooManyRequests when the line is as long as it may be."""
         if len(self._line) >= self._longest:

@@ -45,7 +45,7 @@ HINTS = {
     "store_locked": Notice("少し待って、もう一度試してください。", "Wait a moment and try again."),
     "store_damaged": Notice("バックアップから戻してください。", "Restore the database from a backup."),
     "refused": Notice("要求を確かめてください。", "Check the request."),
-    "token_wanted": Notice("サーバーを始めた人にトークンを聞いてください。", "Ask who started the server for its token."),
+    "token_wanted": Notice("サーバーを始めた人にトークンを聞いてください。", "Ask its owner for the token."),
     "forbidden": Notice("文庫のページを直接開いて操作してください。", "Open Fumikura's own page and do it there."),
     "body_too_large": Notice("何回かに分けて送ってください。", "Send it in several parts."),
     "setting_refused": Notice("値を直してください。何も変えていません。", "Correct the value: nothing was changed."),

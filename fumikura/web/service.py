@@ -33,7 +33,7 @@ class Service:
         self.preset = preset
         self.environment = environment
         self.queue = GeneratorQueue()
-        self.worker = Worker(library)
+        self.worker = Worker(library, answering=lambda: self.queue.is_taken)
         self.embedder = Watched(lambda: embedder_state(library))
         self.generator = Watched(lambda: generator_state(library, environment))
         self.settings_lock = asyncio.Lock()

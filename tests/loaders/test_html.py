@@ -139,3 +139,8 @@ def test_hostile_pages_take_no_time(piece):
     begun = time.monotonic()
     read("<p>前。</p>" + piece * (200_000 // len(piece)))
     assert time.monotonic() - begun < 10
+
+
+def test_one_wide_row_does_not_fill_every_other_row():
+    page = "<table>" + "<tr><td>a<td>b" * 300 + "<tr>" + "<td>c" * 2_000 + "</table>"
+    assert len(read(page.encode()).text) < 20 * len(page)

@@ -3,6 +3,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -173,3 +174,18 @@ def test_a_folder_without_write_permission_is_named(tmp_path, analyzer):
     with pytest.raises(StoreError, match="permissions"):
         Store(tmp_path / "fumikura.db", analyzer)
     tmp_path.chmod(0o700)
+
+
+def test_a_foreign_reader_does_not_hold_up_a_deletion_and_the_log_is_emptied_later(store, path, make_source):
+    secret = "合言葉は山吹坂四七一一です。"
+    store.put_source("n", *make_source("a.md", secret), "c")
+    reader = sqlite3.connect(path, isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM sources").fetchone()
+    begun = time.monotonic()
+    assert store.remove_source("n", "a.md") is False
+    assert time.monotonic() - begun < 5  # the busy timeout of the test's store is longer
+    assert store.log_dirty
+    reader.close()
+    assert store.checkpoint() and not store.log_dirty
+    assert all(secret.encode() not in file.read_bytes() for file in path.parent.iterdir())

@@ -54,8 +54,8 @@ def test_a_turn_from_the_question_to_the_checked_answer(store, conversation):
         "",
     )
     assert turn.answer is None and turn.error is None and turn.ended_at is None
-    store.update_turn("n", turn.turn_id, completed="会議はいつ？", text="木曜")
-    done = store.update_turn("n", turn.turn_id, state="complete", answer=ANSWER, trace={"prompt": "問" * 30_000})
+    store.update_turn(turn.turn_id, completed="会議はいつ？", text="木曜")
+    done = store.update_turn(turn.turn_id, state="complete", answer=ANSWER, trace={"prompt": "問" * 30_000})
     assert (done.state, done.completed, done.text, done.answer) == ("complete", "会議はいつ？", "木曜", ANSWER)
     assert done.ended_at and store.turns("n", conversation) == [done]
     assert store.turn_trace("n", conversation, turn.turn_id) == {"prompt": "問" * 30_000}
@@ -70,15 +70,15 @@ def test_turns_come_in_the_order_of_their_questions(store, conversation):
 
 def test_a_failed_turn_keeps_its_error_in_both_languages(store, conversation):
     turn = store.add_turn("n", conversation, "会議は？")
-    failed = store.update_turn("n", turn.turn_id, state="failed", error=Notice("止まりました", "it stopped"))
+    failed = store.update_turn(turn.turn_id, state="failed", error=Notice("止まりました", "it stopped"))
     assert failed.error == Notice("止まりました", "it stopped") and failed.ended_at
     assert store.turn_trace("n", conversation, turn.turn_id) == {}
 
 
 def test_what_ran_when_the_server_ended_is_broken_off(store, conversation):
     running, done = (store.add_turn("n", conversation, "会議は？").turn_id for _ in range(2))
-    store.update_turn("n", running, text="木曜の")
-    store.update_turn("n", done, state="complete", answer=ANSWER)
+    store.update_turn(running, text="木曜の")
+    store.update_turn(done, state="complete", answer=ANSWER)
     assert store.break_off_running_turns() == 1 and store.break_off_running_turns() == 0
     first, second = store.turns("n", conversation)
     assert (first.state, first.text, second.state) == ("broken_off", "木曜の", "complete") and first.ended_at
@@ -93,7 +93,7 @@ def test_turns_and_conversations_are_deleted(store, conversation):
     store.remove_conversation("n", conversation)
     assert store.conversations("n") == []
     with pytest.raises(NotFound, match=second):
-        store.update_turn("n", second, state="complete")
+        store.update_turn(second, state="complete")
 
 
 def test_another_notebook_has_no_part_in_it(store, conversation):
@@ -106,7 +106,6 @@ def test_another_notebook_has_no_part_in_it(store, conversation):
             lambda name: store.remove_conversation(name, conversation),
             lambda name: store.add_turn(name, conversation, "鍵は？"),
             lambda name: store.turns(name, conversation),
-            lambda name: store.update_turn(name, turn, state="failed"),
             lambda name: store.turn_trace(name, conversation, turn),
             lambda name: store.remove_turn(name, conversation, turn),
         ):
@@ -120,11 +119,31 @@ def test_another_notebook_has_no_part_in_it(store, conversation):
 def test_who_quotes_a_source(store, conversation):
     quoting = store.add_turn("n", conversation, "会議は？").turn_id
     other = store.add_turn("n", conversation, "鍵は？").turn_id
-    store.update_turn("n", quoting, state="complete", answer=ANSWER)
+    store.update_turn(quoting, state="complete", answer=ANSWER)
     elsewhere = {"text": "abc", "citations": [{"n": 1, "source_id": "def", "quote": "abc"}]}
-    store.update_turn("n", other, state="complete", answer=elsewhere)
+    store.update_turn(other, state="complete", answer=elsewhere)
     store.add_turn("n", conversation, "abc")
     store.add_note("n", "会議", "木曜", ANSWER["citations"])
     store.add_note("n", "abc", "abc")
     assert store.mentions("n", "abc") == (1, 1) and store.mentions("n", "def") == (1, 0)
     assert store.mentions("n", "ghi") == store.mentions("m", "abc") == (0, 0)
+
+
+def test_the_receipts_forget_the_text_of_a_deleted_source(store, make_source):
+    gone = store.put_source("n", *make_source("a.md", "合言葉は山吹坂。"), "c").source_id
+    kept = store.put_source("n", *make_source("b.md", "開館は九時。"), "c").source_id
+    conversation = store.add_conversation("n").conversation_id
+
+    def ask(*source_ids: str) -> str:
+        hits = [{"source_id": source_id, "text": f"本文 {source_id}"} for source_id in source_ids]
+        trace = {"search": {"hits": hits}, "generate": {"messages": [{"content": "資料"}], "raw_text": "答え"}}
+        turn = store.add_turn("n", conversation, "合言葉は？").turn_id
+        store.update_turn(turn, state="complete", trace=trace)
+        return turn
+
+    both, other = ask(gone, kept), ask(kept)
+    store.remove_source("n", "a.md")
+    trace = store.turn_trace("n", conversation, both)
+    assert [hit["text"] for hit in trace["search"]["hits"]] == ["", f"本文 {kept}"]
+    assert trace["generate"] == {"messages": [], "raw_text": ""}
+    assert store.turn_trace("n", conversation, other)["generate"]["raw_text"] == "答え"

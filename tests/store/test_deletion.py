@@ -95,7 +95,7 @@ def test_a_deleted_turn_leaves_neither_question_nor_answer_nor_trace(store, path
     store.add_turn("n", conversation, "会議はいつ？")
     turn = store.add_turn("n", conversation, SECRET).turn_id
     long = SECRET * 10_000
-    store.update_turn("n", turn, state="complete", text=long, answer={"text": long}, trace={"prompt": long})
+    store.update_turn(turn, state="complete", text=long, answer={"text": long}, trace={"prompt": long})
     assert remains(path, SECRET)
     if whole:
         store.remove_conversation("n", conversation)

@@ -209,6 +209,8 @@ def test_a_redirect_inside_is_refused(site, monkeypatch):
 def test_public_addresses():
     assert is_public("93.184.215.14") and is_public("2606:2800:220:1::1") and is_public("64:ff9b::5db8:d70e")
     assert not is_public("2001:0:7f00:1::") and not is_public("ff02::1") and not is_public("fe80::1%eth0")
+    inner = ("fec0::1", "::127.0.0.1", "::ffff:0:127.0.0.1", "64:ff9b:1::7f00:1", "64:ff9b::a9fe:a9fe", "192.0.0.8")
+    assert not any(map(is_public, inner))
 
 
 @pytest.mark.parametrize("kind", ["application/pdf", "image/png", "application/json", ""])

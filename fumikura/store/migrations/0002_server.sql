@@ -36,6 +36,7 @@ CREATE TABLE jobs (
   done_count INTEGER NOT NULL DEFAULT 0,
   total_count INTEGER NOT NULL DEFAULT 0,
   cancelled INTEGER NOT NULL DEFAULT 0,
+  deaths INTEGER NOT NULL DEFAULT 0, -- how often the process died while it ran
   error TEXT,
   source_id TEXT,
   created_at TEXT NOT NULL,

@@ -7,6 +7,7 @@ from fastapi import APIRouter
 
 from fumikura import __version__
 from fumikura.errors import StoreError
+from fumikura.jobs import Worker
 from fumikura.records import Notice
 from fumikura.web.deps import Services, Speaks
 from fumikura.web.language import Language
@@ -16,6 +17,10 @@ from fumikura.web.service import Service
 router = APIRouter(tags=["server"])
 
 LEAST_FREE_BYTES = 10_000_000
+ENDED = Notice(
+    "資料を処理する部分が止まっています。サーバーを起動し直すと続きから進みます。",
+    "What processes the sources has ended: start the server again, and it goes on",
+)
 
 
 @router.get("/api/health")
@@ -24,8 +29,8 @@ def read_health(service: Services, language: Speaks) -> HealthOut:
     store = _store(service, language)
     embedder = service.embedder.state()
     generator = service.generator.state()
-    failure = service.worker.failure
-    parts = (store.ready, embedder.ready, generator.ready, failure is None)
+    jobs = _jobs(service.worker, language)
+    parts = (store.ready, embedder.ready, generator.ready, jobs.ready)
     return HealthOut(
         status="ok" if all(parts) else "degraded",
         version=__version__,
@@ -39,7 +44,7 @@ def read_health(service: Services, language: Speaks) -> HealthOut:
             loaded=generator.ready and service.library.generator.loaded,
             waiting_count=service.queue.waiting_count,
         ),
-        jobs=_jobs(service.worker.busy, failure, language),
+        jobs=jobs,
     )
 
 
@@ -59,6 +64,7 @@ def _store(service: Service, language: Language) -> Part:
     return Part(ready=False, detail=(full if writable else locked).message(language))
 
 
-def _jobs(busy: bool, failure: Notice | None, language: Language) -> Part:
-    idle = Notice("作業中です。", "at work") if busy else Notice("待機中です。", "idle")
+def _jobs(worker: Worker, language: Language) -> Part:
+    failure = worker.failure if worker.alive else ENDED
+    idle = Notice("作業中です。", "at work") if worker.busy else Notice("待機中です。", "idle")
     return Part(ready=failure is None, detail=(failure or idle).message(language))

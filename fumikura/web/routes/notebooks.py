@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from fumikura.errors import Conflict, NotFound
-from fumikura.library import LOG_NOTICE
+from fumikura.removal import LOG_NOTICE
 from fumikura.store import NotebookRow, Store
 from fumikura.web.deps import DEFAULT_NOTEBOOK, NotebookName, Services, Speaks
 from fumikura.web.schemas_common import ERRORS, NotebookInput, NotebookOut, NotebooksOut, NoticesOut

@@ -10,8 +10,8 @@ from starlette.concurrency import run_in_threadpool
 
 from fumikura.errors import NotFound, UnreadableSource
 from fumikura.jobs import UNDO_S
-from fumikura.records import Notice, Section
-from fumikura.store import Store
+from fumikura.records import Section
+from fumikura.removal import quotes_left
 from fumikura.web.adding import MULTIPART, Uploads, add_files
 from fumikura.web.deps import NotebookName, Services, Speaks
 from fumikura.web.fetching import fetch_page
@@ -98,7 +98,7 @@ def read_source(service: Services, notebook: NotebookName, language: Speaks, sou
         | {
             "length": sections[-1].end if sections else 0,
             "outline": _outline(sections),
-            "has_original": store.original(notebook, source.source_id) is not None,
+            "has_original": store.has_original(notebook, source.source_id),
         }
     )
 
@@ -158,11 +158,11 @@ def remove_source(
     """Remove the source; with `undo` it is hidden at once and gone for good 20 seconds later."""
     library = service.library
     source = library.store.get_source(notebook, source_id)
-    notices = _left_quotes(library.store, notebook, source.source_id)
     if undo:
+        notices = quotes_left(library.store, notebook, source.source_id)
         library.store.hide_source(notebook, source.source_id)
     else:
-        notices += library.remove(notebook, [source.source_id]).notices
+        notices = library.remove(notebook, [source.source_id]).notices
     return RemovedOut(
         source_id=source.source_id,
         name=source.name,
@@ -207,16 +207,4 @@ def _outline(sections: list[Section]) -> list[HeadingOut]:
         HeadingOut(heading=path[-1], level=len(path), start=section.start, page=section.page)
         for section, (before, path) in zip(sections, pairwise(paths), strict=True)
         if path and (path != before or path[-1] in section.text.partition("\n")[0])
-    ]
-
-
-def _left_quotes(store: Store, notebook: str, source_id: str) -> list[Notice]:
-    turn_count, note_count = store.mentions(notebook, source_id)
-    if not turn_count and not note_count:
-        return []
-    return [
-        Notice(
-            f"この資料からの引用は、答え {turn_count} 件とメモ {note_count} 件に残ります。不要なら別に消してください。",
-            f"Quotes from it stay in {turn_count} answers and {note_count} notes: delete those too if they should go",
-        )
     ]
