@@ -1,7 +1,6 @@
 """Sending files to a server that runs elsewhere: one request a file, each with its own report."""
 
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import httpx2
 
 from fumikura.backends import Json, Server, Words, open_client, parse, unreachable
 from fumikura.errors import BackendRefused, FumikuraError, NotFound, UnreadableSource
-from fumikura.loaders import FoundFile, find_files
+from fumikura.loaders import FoundFile, find_files, told_apart
 from fumikura.records import AddReport, Notice
 
 # The server answers when the file is registered: behind others that may take a while.
@@ -59,20 +58,10 @@ def upload_files(destination: Destination, paths: Sequence[Path], progress: Prog
     reports = []
     with open_client(destination.server, LIMITS) as client:
         _make_notebook(client, destination)
-        for done, (file, name) in enumerate(zip(files, _sent_names(files), strict=True), 1):
-            reports.append(_send(client, destination, file, name))
+        for done, file in enumerate(told_apart(files, {}), 1):  # a file of a folder keeps that before its name
+            reports.append(_send(client, destination, file))
             progress("upload", done, len(files))
     return reports
-
-
-def _sent_names(files: Sequence[FoundFile]) -> list[str]:
-    """Return the file names; of two alike each gets its folders before it, for the server keeps names without "/"."""
-    names = [file.name.rsplit("/", 1)[-1] for file in files]
-    counts = Counter(names)
-    return [
-        name if counts[name] == 1 else "_".join(Path(file.origin).parts[1:])
-        for file, name in zip(files, names, strict=True)
-    ]
 
 
 def _make_notebook(client: httpx2.Client, destination: Destination) -> None:
@@ -82,17 +71,17 @@ def _make_notebook(client: httpx2.Client, destination: Destination) -> None:
         _ask(client, destination, "POST", "/api/notebooks", json={"name": destination.notebook})
 
 
-def _send(client: httpx2.Client, destination: Destination, file: FoundFile, name: str) -> AddReport:
+def _send(client: httpx2.Client, destination: Destination, file: FoundFile) -> AddReport:
     """Send one file and return what became of it; no error of this file stops the others."""
     begun = time.monotonic()
     address = f"/api/ingest?notebook={quote(destination.notebook, safe='')}"
     try:
         with _opened(file) as content:
-            sent = _ask(client, destination, "POST", address, files={"files": (name, content)})
+            sent = _ask(client, destination, "POST", address, files={"files": (file.name, content)})
         return _report(sent["reports"][0])
     except FumikuraError as error:
         seconds = round(time.monotonic() - begun, 3)
-        return AddReport(source=name, status="failed", seconds=seconds, error=Notice(error.ja, error.en))
+        return AddReport(source=file.name, status="failed", seconds=seconds, error=Notice(error.ja, error.en))
 
 
 def _opened(file: FoundFile) -> Any:  # noqa: ANN401 - a binary file

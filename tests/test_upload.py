@@ -83,11 +83,12 @@ def test_a_folder_arrives_and_is_searched(serve: Serve, notes: Path) -> None:
     assert [report.status for report in reports] == ["added"] * 3
     assert all(report.chunk_count and report.source_id and report.error is None for report in reports)
     names = [source.name for source in service.library.store.sources("default")]
-    assert "庭.md" in names
-    assert len(set(names)) == 3
-    hits = service.library.notebook("default").search("鍵は玄関？").hits
-    assert hits[0].source.endswith("2025_memo.md")
+    assert names == ["notes/2024/memo.md", "notes/2025/memo.md", "notes/庭.md"]
+    assert service.library.notebook("default").search("鍵は玄関？").hits[0].source == "notes/2025/memo.md"
     assert [report.status for report in upload(address, notes)] == ["unchanged"] * 3
+    upload(address, notes / "2024")  # by itself it is another folder's file, and replaces nothing
+    names = [source.name for source in service.library.store.sources("default")]
+    assert names == ["2024/memo.md", "notes/2024/memo.md", "notes/2025/memo.md", "notes/庭.md"]
 
 
 def test_a_changed_file_takes_the_place_of_the_old_one(serve: Serve, notes: Path) -> None:

@@ -72,3 +72,10 @@ def test_deleting_takes_the_sources_along(client: TestClient, service: Service, 
     assert found["chunk_count"] > 0
     assert client.delete(f"/api/notebooks/{found['id']}").json() == {"notices": []}
     assert "家" not in service.library.store.notebooks()
+
+
+def test_a_shortened_address_of_a_source_does_not_reach_the_notebook(client: TestClient) -> None:
+    made = client.post("/api/notebooks", json={"name": "庭"}).json()
+    reply = client.delete(f"/api/notebooks/{made['id']}/")  # what …/sources/.. and …/sources/x/../.. end up as
+    assert reply.status_code == 404
+    assert made in client.get("/api/notebooks").json()["notebooks"]
