@@ -52,8 +52,7 @@ function Unsupported({ sentences = [] }) {
 /** How the answer ended when it did not end well, and what else the server had to say. */
 export function Remarks({ turn }) {
   const notices = turn.answer?.notices ?? turn.notices;
-  const said = turn.answer && turn.answer.finish !== "complete" && notices.length; // one of them says how it ended
-  const ending = said ? null : endingOf(turn);
+  const ending = endingOf(turn);
   return html`<div class="remarks">
     ${notices.map((notice) => html`<p class="remark"><${Icon} name="info" /> ${notice}</p>`)}
     ${ending && html`<p class=${`remark ending ending-${turn.state}`}><${Icon} name=${iconOf(turn)} /> ${t(ending)}</p>`}

@@ -47,7 +47,7 @@ function jobEntry(job) {
     rank: rankOf(state),
     text,
     share: !failed && total > 0 ? done / total : null,
-    error: error && { message: error.message }, // it says what to do; the general hint would repeat it
+    error,
     again: failed ? () => retryJob(job) : null,
     drop: () => (failed ? dismissJob(job) : cancelJob(job)),
     dropLabel: failed ? t("arrival.dismiss") : t("arrival.cancel"),

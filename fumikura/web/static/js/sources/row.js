@@ -22,7 +22,7 @@ export const SourceRow = memo(function SourceRow({ source, done, position, count
     ${isRenaming
       ? html`<${NameField} source=${source} end=${() => setRenaming(false)} />`
       : html`<button type="button" class="source-name" title=${[name, source.title].filter(Boolean).join("\n")} onClick=${() => openSource({ source_id: id, source: name })}>
-          ${lastPart(name)}
+          ${name}
         </button>`}
     <div class="source-tools">
       <${IconButton}
@@ -61,7 +61,6 @@ function SecondLine({ source, done }) {
     </div>`;
   }
   const facts = [
-    folderOf(source.name),
     kindLabel(source.kind),
     formatBytes(source.size_bytes),
     status === "keyword_ready" ? t("source.keyword_ready") : source.date && formatDate(source.date),
@@ -70,10 +69,6 @@ function SecondLine({ source, done }) {
   ].filter(Boolean);
   return html`<p class="source-meta" title=${facts.join(" · ")}>${facts.join(" · ")}</p>`;
 }
-
-// Of a file in a folder the last part tells one row from the next; the folder stands below it.
-const lastPart = (name) => name.slice(name.lastIndexOf("/") + 1) || name;
-const folderOf = (name) => (name.includes("/") ? name.slice(0, name.lastIndexOf("/") + 1) : "");
 
 /** A thin bar; share 0 to 1. The words beside it say the same. */
 export function Bar({ share }) {
