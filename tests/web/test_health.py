@@ -143,3 +143,10 @@ def test_a_lost_data_folder_is_seen(client: TestClient, service: Service, monkey
 
     monkeypatch.setattr("shutil.disk_usage", gone)
     assert client.get("/api/health").json()["store"]["ready"] is False
+
+
+def test_health_says_when_no_job_is_done_any_more(client, service):
+    service.worker.stop(20)
+    health = client.get("/api/health", headers={"Accept-Language": "en"}).json()
+    assert (health["status"], health["jobs"]["ready"]) == ("degraded", False)
+    assert "start the server again" in health["jobs"]["detail"]

@@ -1,5 +1,10 @@
 """The seed's endpoints about sources, called as its users do."""
 
+import threading
+import time
+
+import httpx2
+
 from fumikura.errors import BackendRefused
 
 PARK = "# ひかり公園\n\n開園は九時です。\n"
@@ -60,3 +65,33 @@ def test_a_source_without_vectors_says_so(client, embedder, monkeypatch):
     files = [("files", ("公園.md", PARK.encode()))]
     (report,) = client.post("/api/ingest", files=files, headers={"Accept-Language": "en"}).json()["reports"]
     assert (report["status"], report["error"]) == ("keyword_ready", "no such model")
+
+
+def test_who_waits_for_ingest_holds_up_nobody(service, serve, embedder, monkeypatch):
+    gate = threading.Event()
+    real = embedder.embed_documents
+
+    def embed_documents(texts):
+        assert gate.wait(30)
+        return real(texts)
+
+    monkeypatch.setattr(embedder, "embed_documents", embed_documents)
+    address = serve(service)
+    statuses = []
+
+    def ingest(number):
+        files = {"files": (f"m{number}.md", f"{number}番の鍵は青い箱。".encode())}
+        statuses.append(httpx2.post(f"{address}/api/ingest", files=files, timeout=60).json()["reports"][0]["status"])
+
+    threads = [threading.Thread(target=ingest, args=(number,)) for number in range(50)]
+    for thread in threads:
+        thread.start()
+    time.sleep(2)
+    begun = time.monotonic()
+    assert httpx2.get(f"{address}/api/sources", timeout=10).status_code == 200
+    took = time.monotonic() - begun
+    gate.set()
+    for thread in threads:
+        thread.join(60)
+    assert took < 3
+    assert statuses == ["added"] * 50
