@@ -161,7 +161,7 @@ def test_a_refused_file_says_why_with_its_name(open_server: OpenServer, visit: O
     page = visit(open_server(ANSWERS).address)
     drop(page, ("写真.png", PICTURE), ("空っぽ.md", ""), ("図書室.md", LIBRARY))
     failed = page.locator(".arrival-failed")
-    expect(failed).to_have_count(2)
+    expect(failed).to_have_count(2, timeout=20_000)
     for name in ("写真.png", "空っぽ.md"):
         expect(failed.filter(has=page.locator(".arrival-name", has_text=name)).get_by_role("alert")).to_contain_text(
             name
