@@ -17,6 +17,7 @@ from fumikura.errors import BackendUnavailable, NotFound, SettingsError, StoreEr
 from fumikura.generators import ScriptedGenerator
 from fumikura.japanese import Analyzer
 from fumikura.library import Library, Places, find_places
+from fumikura.records import SourceFile
 from fumikura.store import Store
 
 Open = Callable[..., Library]
@@ -120,6 +121,26 @@ def test_a_wrong_name_among_several_removes_nothing(open_library: Open, tmp_path
     with pytest.raises(NotFound):
         library.remove("default", ["a.md", "無い.md"])
     assert len(library.store.sources("default")) == 1
+
+
+def test_removing_a_source_tells_which_quotes_of_it_stay(open_library: Open, tmp_path: Path) -> None:
+    library = open_library()
+    add(library, tmp_path, "a.md", "b.md")
+    quoted = library.store.get_source("default", "a.md").source_id
+    library.store.add_note("default", "合言葉", "すずらん", [{"n": 1, "source_id": quoted, "quote": "すずらん"}])
+    (notice,) = library.remove("default", ["a.md"]).notices
+    assert "メモ 1 件" in notice.ja and "0 answers and 1 notes" in notice.en
+    assert library.remove("default", ["b.md"]).notices == ()
+
+
+def test_a_file_may_be_kept_from_making_its_notebook(open_library: Open) -> None:
+    library = open_library()
+    file = SourceFile("upload:a.md", "a.md", "合言葉は、すずらんです。".encode())
+    with pytest.raises(NotFound):
+        library.add_bytes("家", file, create=False)
+    assert library.store.notebooks() == []
+    assert library.add_bytes("家", file).status == "added"
+    assert [source.name for source in library.store.sources("家")] == ["a.md"]
 
 
 def test_text_left_in_the_log_by_a_reader_is_told(

@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -136,7 +136,7 @@ class Conversations(Tables):
                     None if text is None else clean(text),
                     None if completed is None else clean(completed),
                     None if answer is None else as_json(answer),
-                    None if trace is None else as_json(trace),
+                    None if trace is None else as_json(_without_deleted(connection, trace)),
                     notice_json(error),
                     ended,
                     found.turn_id,
@@ -198,20 +198,51 @@ class Conversations(Tables):
             return int(turns), int(notes)
 
 
-def forget_in_traces(connection: sqlite3.Connection, source_row: int) -> None:
-    """Take the text of a source that is being deleted out of the receipts: its passages, and prompts that held them.
+def forget_in_traces(connection: sqlite3.Connection, source_rows: Collection[int]) -> None:
+    """Take the text of sources that are being deleted out of the receipts: passages, and prompts that held them.
 
     What an answer quotes stays, as `mentions` counts.
     """
-    source_id = connection.execute("SELECT public_id FROM sources WHERE id = ?", (source_row,)).fetchone()["public_id"]
-    for turn in connection.execute("SELECT id, trace FROM turns WHERE instr(trace, ?)", (source_id,)).fetchall():
-        trace = json.loads(turn["trace"])
-        hits = [hit for hit in trace.get("search", {}).get("hits", ()) if hit.get("source_id") == source_id]
-        if hits:
-            for hit in hits:
-                hit["text"] = ""
-            trace["generate"] |= {"messages": [], "raw_text": ""}
-            connection.execute("UPDATE turns SET trace = ? WHERE id = ?", (as_json(trace), turn["id"]))
+    rows = json.dumps(list(source_rows))
+    # One pass for all of them, over the traces of their notebooks only: all writers wait meanwhile.
+    found = connection.execute(
+        "WITH gone AS MATERIALIZED (SELECT public_id, notebook_id FROM sources"
+        " WHERE id IN (SELECT value FROM json_each(?)))"
+        " SELECT turns.id, trace FROM turns JOIN conversations ON conversations.id = conversation_id"
+        " WHERE notebook_id IN (SELECT notebook_id FROM gone) AND trace IS NOT NULL"
+        " AND EXISTS (SELECT 1 FROM json_each(trace, '$.search.hits')"
+        " WHERE json_extract(value, '$.source_id') IN (SELECT public_id FROM gone))",
+        (rows,),
+    ).fetchall()
+    gone = _public_ids(connection, "id", list(source_rows))
+    for turn in found:
+        trace = as_json(_blanked(json.loads(turn["trace"]), gone))
+        # `text` is the raw text once more; of a checked answer only what it says stays.
+        connection.execute(
+            "UPDATE turns SET trace = ?, text = coalesce(json_extract(answer, '$.text'), text) WHERE id = ?",
+            (trace, turn["id"]),
+        )
+
+
+def _without_deleted(connection: sqlite3.Connection, trace: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the trace without the text of sources that were deleted while the answer was written."""
+    found = {hit["source_id"] for hit in trace.get("search", {}).get("hits", ())}
+    gone = found - _public_ids(connection, "public_id", sorted(found))
+    return _blanked(trace, gone) if gone else trace
+
+
+def _blanked(trace: Mapping[str, Any], gone: Collection[str]) -> dict[str, Any]:
+    hits = [hit | {"text": ""} if hit["source_id"] in gone else hit for hit in trace["search"]["hits"]]
+    return {
+        **trace,
+        "search": {**trace["search"], "hits": hits},
+        "generate": {**trace["generate"], "messages": [], "raw_text": ""},
+    }
+
+
+def _public_ids(connection: sqlite3.Connection, column: str, values: list[Any]) -> set[str]:
+    found = f"SELECT public_id FROM sources WHERE {column} IN (SELECT value FROM json_each(?))"
+    return {row["public_id"] for row in connection.execute(found, (json.dumps(values),))}
 
 
 def _quotes(column: str, path: str) -> str:

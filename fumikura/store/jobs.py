@@ -70,12 +70,15 @@ class Jobs(Tables):
             if file is not None:
                 connection.execute(
                     "INSERT INTO job_files VALUES (?, ?, ?, ?, ?)",
-                    (job_id, clean(file.origin), clean(file.name), file.modified, file.content),
+                    (job_id, nfc(file.origin), clean(file.name), file.modified, file.content),
                 )
             return _job(connection, job_id)
 
     def claim_job(self) -> JobRow | None:
         """Make the oldest queued job a running one: "add" before all others; None when none waits."""
+        with self._database.read() as connection:  # asked every second: an idle server must hold up no writer
+            if connection.execute("SELECT 1 FROM jobs WHERE state = 'queued' LIMIT 1").fetchone() is None:
+                return None
         with self._database.write() as connection:
             row = connection.execute(
                 "UPDATE jobs SET state = 'running', updated_at = ? WHERE id ="
@@ -208,6 +211,16 @@ QUEUE_AGAIN = (
     "UPDATE jobs SET state = 'queued', step = 'wait', done_count = 0, total_count = 0, cancelled = 0, error = NULL,"
     " updated_at = ?"
 )
+
+
+def drop_files_of_ended_jobs(connection: sqlite3.Connection, source_row: int) -> None:
+    """Drop the bytes that failed and cancelled jobs keep of a source which is written or deleted now."""
+    connection.execute(
+        "DELETE FROM job_files WHERE (job_id, origin) IN (SELECT jobs.id, sources.origin FROM sources"
+        " JOIN jobs ON jobs.notebook_id = sources.notebook_id WHERE sources.id = ?"
+        " AND state IN ('failed', 'cancelled'))",
+        (source_row,),
+    )
 
 
 def _ago(seconds: float) -> str:

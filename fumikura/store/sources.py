@@ -2,13 +2,14 @@
 
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from fumikura.records import Chunk, Source, SourceSummary, Vector
 from fumikura.store.catalogue import existing_source, summary
 from fumikura.store.chunks import chunk_contents
 from fumikura.store.conversations import forget_in_traces
 from fumikura.store.drafts import Draft, make_draft
+from fumikura.store.jobs import drop_files_of_ended_jobs
 from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook, list_anew
 from fumikura.store.notes import normalize_notes
 from fumikura.store.recipes import recipe_for_writing
@@ -55,6 +56,7 @@ class Sources(Tables):
             count_vectors(connection, "id = ?", [row])
             if original is not None:
                 connection.execute("INSERT OR REPLACE INTO originals VALUES (?, ?)", (row, original))
+            drop_files_of_ended_jobs(connection, row)
             _changed(connection, notebook_id)
             return summary(connection, row)
 
@@ -79,11 +81,15 @@ class Sources(Tables):
 
         What a reader kept in the log is overwritten by the next deletion or `checkpoint`.
         """
+        until = time.time() - older_than_s
+        with self._database.read() as connection:  # asked every second: an idle server must hold up no writer
+            if connection.execute("SELECT 1 FROM sources WHERE hidden_at <= ? LIMIT 1", (until,)).fetchone() is None:
+                return []
         with self._database.write() as connection:
             rows = connection.execute(
                 "SELECT sources.id, notebook_id, notebooks.name AS notebook FROM sources"
                 " JOIN notebooks ON notebooks.id = notebook_id WHERE hidden_at <= ? ORDER BY sources.id",
-                (time.time() - older_than_s,),
+                (until,),
             ).fetchall()
             if not rows:
                 return []
@@ -98,6 +104,8 @@ class Sources(Tables):
         """Delete a notebook with all its sources; the answer is that of `remove_source`."""
         with self._database.write() as connection:
             notebook_id = existing_notebook(connection, notebook)
+            # First, as no receipt needs to be searched for text then.
+            connection.execute("DELETE FROM conversations WHERE notebook_id = ?", (notebook_id,))
             rows = connection.execute("SELECT id FROM sources WHERE notebook_id = ?", (notebook_id,)).fetchall()
             self._delete(connection, [row["id"] for row in rows])
             connection.execute("DELETE FROM notebooks WHERE id = ?", (notebook_id,))
@@ -130,10 +138,11 @@ class Sources(Tables):
             self._keywords.add(connection, ids, columns)
             return len(ids)
 
-    def _delete(self, connection: sqlite3.Connection, rows: Iterable[int]) -> None:
+    def _delete(self, connection: sqlite3.Connection, rows: Collection[int]) -> None:
+        forget_in_traces(connection, rows)
         for row in rows:
-            forget_in_traces(connection, row)
             self._keywords.remove(connection, row)
+            drop_files_of_ended_jobs(connection, row)
             # The name of a file stands in the job that read it, too.
             connection.execute(
                 "DELETE FROM jobs WHERE state = 'done' AND source_id = (SELECT public_id FROM sources WHERE id = ?)",

@@ -112,6 +112,7 @@ def visit(browser: Browser) -> Iterator[OpenPage]:
             context = browser.new_context(locale=locale, viewport={"width": width, "height": 800}, **options)
             contexts.callback(context.close)
             page = context.new_page()
+            contexts.callback(page.unroute_all, behavior="ignoreErrors")  # a poll may be under way
             page.set_default_timeout(10_000)
             page.on("pageerror", lambda error: faults.append(str(error)))
             page.on("console", lambda line: faults.append(line.text) if line.type in ("error", "warning") else None)

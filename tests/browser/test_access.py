@@ -75,20 +75,21 @@ def show_all_stages(page: Page) -> None:
     states = [half, {"name": "白紙.pdf", "source_id": "s9", "status": "no_text"}]
     job = {"job_id": 9, "kind": "add", "name": "次.md", "state": "running", "step": "split", "done_count": 3}
     more = {"total_count": 9, "error": None, "source_id": None, "created_at": "", "updated_at": ""}
+    notices = ["埋め込みが止まっています。"]
+    # Read once: an answer fetched in the handler may outlive the page, and fails then (seen in CI).
+    notebook = f"{page.url.split('?')[0].rstrip('/')}/api/notebooks/default"
+    listed = page.request.get(f"{notebook}/sources").json()["sources"]
+    now = page.request.get(f"{notebook}/progress").json()
 
-    def sources(route: Route) -> None:
-        body = route.fetch().json()
-        route.fulfill(json={"sources": body["sources"] + [body["sources"][0] | one for one in states], "listing": 999})
+    def answer(route: Route) -> None:
+        if route.request.url.endswith("/progress"):
+            embedding = [{"source_id": "s8", "vector_count": 120, "chunk_count": 340}]
+            jobs = [*now["jobs"], {**job, **more}]
+            route.fulfill(json={**now, "listing": 999, "jobs": jobs, "embedding": embedding, "notices": notices})
+        else:
+            route.fulfill(json={"sources": listed + [listed[0] | one for one in states], "listing": 999})
 
-    def progress(route: Route) -> None:
-        body = route.fetch().json()
-        embedding = [{"source_id": "s8", "vector_count": 120, "chunk_count": 340}]
-        jobs = [*body["jobs"], {**job, **more}]
-        notices = ["埋め込みが止まっています。"]
-        route.fulfill(json={"listing": 999, "jobs": jobs, "embedding": embedding, "notices": notices})
-
-    page.route(re.compile(r"/sources$"), sources)
-    page.route("**/progress", progress)
+    page.route(re.compile(r"/notebooks/[^/]+/(sources|progress)$"), answer)
 
 
 def test_sources_and_dialogs(open_server: OpenServer, visit: OpenPage, look: tuple[str, int]) -> None:
@@ -100,6 +101,7 @@ def test_sources_and_dialogs(open_server: OpenServer, visit: OpenPage, look: tup
     checked.state("empty-sources")
     drop(page, ("図書室.md", LIBRARY), ("garden.md", GARDEN), ("写真.png", PICTURE))
     expect(row(page, "図書室.md")).to_be_visible()
+    expect(page.locator(".arrival-failed")).to_be_visible(timeout=20_000)
     show_all_stages(page)
     page.evaluate("dispatchEvent(new Event('focus'))")
     expect(row(page, "途中.md")).to_contain_text("埋め込み")

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 
 from fumikura.errors import NotFound, QuestionError
@@ -134,12 +136,12 @@ def test_the_receipts_forget_the_text_of_a_deleted_source(store, make_source):
     kept = store.put_source("n", *make_source("b.md", "開館は九時。"), "c").source_id
     conversation = store.add_conversation("n").conversation_id
 
-    def ask(*source_ids: str) -> str:
+    def ask(*source_ids):
         hits = [{"source_id": source_id, "text": f"本文 {source_id}"} for source_id in source_ids]
         trace = {"search": {"hits": hits}, "generate": {"messages": [{"content": "資料"}], "raw_text": "答え"}}
         turn = store.add_turn("n", conversation, "合言葉は？").turn_id
-        store.update_turn(turn, state="complete", trace=trace)
-        return turn
+        refusal = {"text": "資料にありません。"}
+        return store.update_turn(turn, state="complete", text="山吹坂", answer=refusal, trace=trace).turn_id
 
     both, other = ask(gone, kept), ask(kept)
     store.remove_source("n", "a.md")
@@ -147,3 +149,28 @@ def test_the_receipts_forget_the_text_of_a_deleted_source(store, make_source):
     assert [hit["text"] for hit in trace["search"]["hits"]] == ["", f"本文 {kept}"]
     assert trace["generate"] == {"messages": [], "raw_text": ""}
     assert store.turn_trace("n", conversation, other)["generate"]["raw_text"] == "答え"
+    assert [turn.text for turn in store.turns("n", conversation)] == ["資料にありません。", "山吹坂"]
+    late = store.turn_trace("n", conversation, ask(gone, kept))  # removed while its answer was written
+    assert [hit["text"] for hit in late["search"]["hits"]] == ["", f"本文 {kept}"]
+    assert late["generate"] == {"messages": [], "raw_text": ""}
+    store.hide_source("n", "b.md")
+    store.purge_hidden(0)
+    assert "本文" not in str([store.turn_trace("n", conversation, turn) for turn in (both, other)])
+
+
+def test_an_answer_ends_in_its_turn_whatever_its_notebook_is_called_now(store, conversation):
+    turn = store.add_turn("n", conversation, "会議は？").turn_id
+    store.rename_notebook("n", "仕事")
+    store.update_turn(turn, state="complete", answer=ANSWER)
+    assert [(one.state, one.answer) for one in store.turns("仕事", conversation)] == [("complete", ANSWER)]
+
+
+def test_receipts_of_other_notebooks_do_not_hold_up_a_deletion(store, make_source, conversation):
+    for number in range(200):
+        store.put_source("m", *make_source(f"{number}.md", "会議"), "c")
+    source_id = store.put_source("n", *make_source("a.md", "会議"), "c").source_id
+    trace = {"search": {"hits": [{"source_id": source_id, "text": "本" * 20_000_000}]}}
+    store.update_turn(store.add_turn("n", conversation, "会議は？").turn_id, state="complete", trace=trace)
+    begun = time.monotonic()
+    store.remove_sources("m", [f"{number}.md" for number in range(200)])
+    assert time.monotonic() - begun < 1.5  # all writers wait so long

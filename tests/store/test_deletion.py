@@ -73,6 +73,34 @@ def test_the_bytes_and_the_job_of_a_deleted_source_are_gone_too(store, path, mak
     assert remains(path, SECRET) == [] and store.jobs("n") == [failed]
 
 
+@pytest.mark.parametrize("state", ["failed", "cancelled"])
+@pytest.mark.parametrize("how", ["removed", "purged", "written"])
+def test_the_bytes_of_its_ended_jobs_go_when_a_source_is_deleted_or_written(store, path, make_source, state, how):
+    def ended(notebook, origin, content):
+        job = store.add_job(notebook, "add", "a.md", SourceFile(origin, "a.md", content.encode() * 50_000))
+        return store.update_job(job.job_id, state=state).job_id
+
+    source, chunks = make_source("upload:が/a.md", "会議は木曜。")
+    if how != "written":
+        store.put_source("n", source, chunks, "c")
+    job = ended("n", "upload:か\u3099/a.md", SECRET)  # as macOS writes it
+    others = [ended("n", "upload:b.md", "会議"), ended("m", "upload:が/a.md", "会議")]
+    waiting = store.add_job("n", "add", "a.md", SourceFile("upload:が/a.md", "a.md", b"new")).job_id
+    assert remains(path, SECRET)
+    if how == "removed":
+        store.remove_source("n", "a.md")
+    elif how == "purged":
+        store.hide_source("n", "a.md")
+        store.purge_hidden(0)
+    else:
+        store.put_source("n", source, chunks, "c")
+        store.checkpoint()
+    assert remains(path, SECRET) == []
+    with pytest.raises(NotFound, match="add it again"):
+        store.job_file(job)
+    assert [len(store.job_file(one).content) for one in (*others, waiting)] == [300_000, 300_000, 3]
+
+
 def test_a_hidden_source_is_wholly_gone_once_its_time_is_over(filled, path):
     filled.hide_source("n", "secret.md")
     assert remains(path, SECRET)

@@ -1,5 +1,7 @@
+import sqlite3
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -58,6 +60,17 @@ def test_files_come_before_everything_else_and_the_oldest_first(store):
     claimed = [store.claim_job() for _ in range(4)]
     assert [job.job_id for job in claimed] == [first, second, embed, reindex]
     assert {job.state for job in claimed} == {"running"} and store.claim_job() is None
+
+
+def test_an_idle_server_neither_waits_for_other_writers_nor_holds_them_up(store, path):
+    done = add(store)
+    store.update_job(done, state="done")
+    writer = sqlite3.connect(path, timeout=0, isolation_level=None)
+    writer.execute("BEGIN IMMEDIATE")
+    begun = time.monotonic()
+    assert store.claim_job() is None and store.purge_hidden(0) == []
+    assert time.monotonic() - begun < 5  # the busy timeout of the store is longer
+    writer.close()
 
 
 def test_no_job_is_claimed_twice(store, path, analyzer):

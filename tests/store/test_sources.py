@@ -180,3 +180,16 @@ def test_notebooks_are_listed_renamed_and_removed(store, make_source):
     assert store.remove_notebook("自宅") is True
     assert store.notebooks() == ["ガーデン", "仕事"] and store.lexical_search("自宅", "会議", 5) == []
     assert store.check() == []
+
+
+def test_a_notebook_that_was_deleted_or_renamed_does_not_come_back_with_a_source(store, make_source):
+    store.add_notebook("n")
+    store.put_source("n", *make_source("a.md", TWO), "c", create=False)
+    store.rename_notebook("n", "仕事")
+    with pytest.raises(NotFound, match="notebook 'n'"):
+        store.put_source("n", *make_source("b.md", TWO), "c", create=False)
+    assert store.notebooks() == ["仕事"] and [source.name for source in store.sources("仕事")] == ["a.md"]
+    store.remove_notebook("仕事")
+    with pytest.raises(NotFound):
+        store.put_source("仕事", *make_source("b.md", TWO), "c", create=False)
+    assert store.notebooks() == []

@@ -301,6 +301,14 @@ def test_another_notebooks_source_is_not_found(client, service):
     assert client.delete(f"/api/notebooks/別/sources/{source['source_id']}").status_code == 404
 
 
+@pytest.mark.parametrize("undo", [True, False])
+def test_a_removal_tells_which_quotes_stay(client, service, undo):
+    source_id = add(client)["source_id"]
+    service.library.store.add_note("default", "公園", "九時", [{"n": 1, "source_id": source_id, "quote": "九時"}])
+    reply = client.delete(f"{BASE}/sources/{source_id}", params={"undo": undo}).json()
+    assert len(reply["notices"]) == 1 and "メモ 1 件" in reply["notices"][0]
+
+
 def test_a_source_whose_file_was_not_kept(client, service):
     source = add(client)
     with service.library.store._database.write() as connection:  # as after an update from a version without originals
