@@ -19,6 +19,7 @@ from pathlib import Path
 
 import httpx2
 
+from bench.page_load import page_figures
 from bench.report import Figure, at_most
 from fumikura.generators import ScriptedGenerator
 from fumikura.library import Library, Places
@@ -32,7 +33,6 @@ COUNTS = (100, 500, 1000)  # page caches and the allocator fill until about 500,
 TRIES = 20
 QUESTION = "{}号室の定員は何名ですか？"
 STREAM = {"Accept": "text/event-stream"}
-REFERENCE = re.compile(r"""(?:\bfrom|\bimport|\bhref=|\bsrc=)\s*["']([^"']+\.(?:js|css|svg))["']""")
 
 
 def run() -> list[Figure]:
@@ -42,7 +42,7 @@ def run() -> list[Figure]:
         library = _library(data)
         figures = [_start(data)]
         with _serving([sys.executable, "-m", "bench.server", str(data)]) as (address, process):
-            figures += _page(address)
+            figures += page_figures(address)
             figures += _passages(address, library)
             figures += _memory(address, process.pid)
         library.close()
@@ -92,29 +92,6 @@ def _start(data: Path) -> Figure:
         with _serving(command):
             times.append(time.perf_counter() - begun)
     return at_most("start to healthy, model not loaded", statistics.median(times), "s", 1.5)
-
-
-def _page(address: str) -> list[Figure]:
-    """Fetch the page with all that it names, as a browser with an empty cache does."""
-    begun = time.perf_counter()
-    wanted, got = ["/"], dict[str, int]()
-    with httpx2.Client(base_url=address, headers={"Accept-Encoding": "gzip"}, trust_env=False) as client:
-        while wanted:
-            path = wanted.pop()
-            if path in got:
-                continue
-            with client.stream("GET", path) as reply:
-                raw = b"".join(reply.iter_raw())
-                got[path] = len(raw)
-            text = client.get(path).text
-            base = reply.url
-            wanted += [base.join(name).path for name in REFERENCE.findall(text) if not name.startswith("http")]
-    took = time.perf_counter() - begun
-    return [
-        Figure("files of the page", len(got), ""),
-        at_most("bytes of the page, compressed", sum(got.values()) / 1000, "kB", 150),
-        Figure("fetching them one after the other, twice each", took, "s"),
-    ]
 
 
 def _passages(address: str, library: Library) -> list[Figure]:

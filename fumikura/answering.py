@@ -11,16 +11,19 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
 
-from fumikura.errors import BackendError, BackendReplyInvalid, InputTooLong
-from fumikura.grounding import content_words, ground, looks_chinese, nothing_there, refused
+from fumikura.answer_checks import Draft, check_not_cut, notices_of
+from fumikura.errors import BackendError, InputTooLong
+from fumikura.generators import prefix_sha256
+from fumikura.grounding import content_words, ground, nothing_there, refused
 from fumikura.prompting import Language, PromptBuilder, language_of
 from fumikura.protocols import Generator, Pieces
 from fumikura.records import (
     Answer,
-    Finish,
+    Citation,
     Grounded,
     Hit,
     Message,
+    Mode,
     Notice,
     Prompt,
     Receipt,
@@ -28,21 +31,9 @@ from fumikura.records import (
     SearchResult,
     Usage,
 )
+from fumikura.resident import NO_CORE, PACE_TOKENS, Core, Residence
 from fumikura.store import Store
 
-# A server that reports fewer tokens than this share of ours has cut the prompt. An estimate is an upper bound:
-# Japanese text measured 0.55 to 0.95 tokens a character, estimated 1.3.
-CUT_SHARE_EXACT, CUT_SHARE_ESTIMATED = 0.9, 0.4
-
-FINISH_NOTICES: dict[Finish, Notice] = {
-    "length": Notice("答えが長さの上限（llm.answer_tokens）で切れました。", "The answer was cut at llm.answer_tokens."),
-    "broken_off": Notice("答えが途中で途切れました。もう一度質問してください。", "The answer broke off: ask again."),
-    "stopped": Notice("答えを途中で止めました。", "The answer was stopped."),
-}
-IN_CHINESE = Notice(
-    "モデルが中国語で答えました。もう一度質問するか、別のモデルを選んでください。",
-    "The model answered in Chinese: ask again or choose another model.",
-)
 NOTHING_WRITTEN = Grounded("partly", "", ())
 
 
@@ -78,21 +69,10 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class _Draft:
-    """What the model wrote, how it ended, and when its first piece came."""
-
-    prompt: Prompt
-    text: str
-    usage: Usage
-    ttft_s: float
-    decode_s: float
-
-
-@dataclass(frozen=True)
 class Question:
     """A question as it was asked and as it was understood, with the turns before it and today's date.
 
-    `source_ids` are the sources that may answer it (None: all).
+    `source_ids` are the sources that may answer it (None: all), `mode` how they are to be read (None: as is set).
     """
 
     asked: str
@@ -100,6 +80,7 @@ class Question:
     history: Sequence[Message] = ()
     today: date | None = None
     source_ids: Collection[str] | None = None
+    mode: Mode | None = None
     stop: Stop = field(default_factory=Stop)
 
     @property
@@ -119,6 +100,7 @@ class Answering:
     store: Store
     generator: Generator
     prompts: Callable[[], PromptBuilder]  # called when first needed: it asks the backend for its context size
+    residence: Residence
     answer_tokens: int
     standout_cosine: float | None
     settings_sha256: str
@@ -130,43 +112,59 @@ class Answering:
         Raises InputTooLong and BackendError. Closing the iterator ends the generation.
         """
         begun = time.perf_counter()
-        if self._is_nothing_there(question, found):
+        core = self.residence.core(question.mode, question.source_ids)
+        if self._is_nothing_there(question, found, core):
             refusal = refused(language=question.language)
-            yield self._answer(question, refusal, found, None, begun)
+            yield self._answer(question, refusal, found, NO_CORE, None, begun)
             return
-        draft = yield from self._draft(question, found.hits)
-        yield self._answer(question, self._grounded(question, draft), found, draft, begun)
+        draft = yield from self._draft(question, found.hits, core, begun)
+        self._learn(draft, core)
+        yield self._answer(question, self._grounded(question, draft), found, core, draft, begun)
 
-    def _is_nothing_there(self, question: Question, found: SearchResult) -> bool:
+    def _is_nothing_there(self, question: Question, found: SearchResult, core: Core) -> bool:
+        """Whether to refuse unasked. Never with a resident core: the search must not lose what is read in full."""
         words = content_words(question.completed)
         counts = self.store.term_document_counts(self.notebook, words, question.source_ids)
         all_given = self.store.chunk_count(self.notebook, question.source_ids) <= len(found.hits)
-        return nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
+        return not core and nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
 
-    def _grounded(self, question: Question, draft: _Draft) -> Grounded:
+    def _learn(self, draft: Draft, core: Core) -> None:
+        """Note how fast the backend read, and that it has computed this core."""
+        new_tokens = draft.new_tokens or 0
+        if new_tokens >= PACE_TOKENS and draft.ttft_s > 0:
+            self.store.note_prefill_pace(self.generator.name, new_tokens / draft.ttft_s)
+        if draft.usage.finish == "complete":
+            self.residence.note(core)
+
+    def _grounded(self, question: Question, draft: Draft) -> Grounded:
         stopped = draft.usage.finish == "stopped"
         if stopped and not draft.text.strip():
             return NOTHING_WRITTEN
-        _check_not_cut(draft, self.generator)
+        check_not_cut(draft, self.generator)
         passages = draft.prompt.passages
         grounded = ground(draft.text, passages, question=question.completed, language=question.language)
         # Half a sentence may find no support: that says nothing about the sources.
         return NOTHING_WRITTEN if stopped and grounded.status == "not_in_sources" else grounded
 
-    def _draft(self, question: Question, hits: Sequence[Hit]) -> Steps[Prompt | str | Usage, None, _Draft]:
+    def _draft(
+        self, question: Question, hits: Sequence[Hit], core: Core, begun: float
+    ) -> Steps[Prompt | str | Usage, None, Draft]:
         """Ask with all hits; if the server finds that too long after all, once more with half of them."""
         try:
-            return (yield from self._generated(question, hits))
+            return (yield from self._generated(question, hits, core, begun))
         except InputTooLong:
-            if len(hits) < 2:
+            if len(hits) < 2 or core.coverage == "read_in_full":
                 raise
-            return (yield from self._generated(question, hits[: len(hits) // 2]))
+            return (yield from self._generated(question, hits[: len(hits) // 2], core, begun))
 
-    def _generated(self, question: Question, hits: Sequence[Hit]) -> Steps[Prompt | str | Usage, None, _Draft]:
-        begun = first = time.perf_counter()  # what a person waits for begins with starting the model
+    def _generated(
+        self, question: Question, hits: Sequence[Hit], core: Core, begun: float
+    ) -> Steps[Prompt | str | Usage, None, Draft]:
+        first = begun
         prompt = self.prompts().build(
             question.completed,
             hits,
+            resident=core.passages,
             history=question.history,
             today=question.today,
             language=question.language,
@@ -176,7 +174,7 @@ class Answering:
         begun += time.perf_counter() - built  # who asks may have to wait in line here
         pieces: list[str] = []
         usage = Usage("broken_off")
-        for event in self._events(prompt, question.stop):
+        for event in self._events(prompt, core, question.stop):
             if isinstance(event, Usage):
                 usage = event
                 continue
@@ -185,12 +183,17 @@ class Answering:
             pieces.append(event)
             yield event
         yield usage
-        return _Draft(prompt, "".join(pieces), usage, first - begun, time.perf_counter() - first)
+        return Draft(prompt, "".join(pieces), usage, first - begun, time.perf_counter() - first)
 
-    def _events(self, prompt: Prompt, stop: Stop) -> Iterator[str | Usage]:
+    def _pieces(self, prompt: Prompt, core: Core) -> Pieces:
+        if core:
+            return self.generator.generate_from(core.prefix, prompt.messages, self.answer_tokens)
+        return self.generator.generate(prompt.messages, self.answer_tokens)
+
+    def _events(self, prompt: Prompt, core: Core, stop: Stop) -> Iterator[str | Usage]:
         """Yield what the generator says until it ends or is stopped."""
         if not stop.stopped:
-            with closing(self.generator.generate(prompt.messages, self.answer_tokens)) as events:
+            with closing(self._pieces(prompt, core)) as events:
                 stop.watch(events)
                 try:
                     for event in events:
@@ -204,25 +207,45 @@ class Answering:
             yield Usage("stopped")
 
     def _answer(
-        self, question: Question, grounded: Grounded, found: SearchResult, draft: _Draft | None, begun: float
+        self,
+        question: Question,
+        grounded: Grounded,
+        found: SearchResult,
+        core: Core,
+        draft: Draft | None,
+        begun: float,
     ) -> Answer:
         text = grounded.text
         if grounded.status == "not_in_sources":
-            text += self._what_was_searched(question, found)
+            text += self._what_was_searched(question, found, core)
         return Answer(
             status=grounded.status,
-            coverage="searched",
+            coverage=core.coverage,
             text=text,
-            citations=grounded.citations,
-            receipt=self._receipt(found, draft, found.embed_s + found.search_s + time.perf_counter() - begun),
+            citations=tuple(self._placed(citation) for citation in grounded.citations),
+            receipt=self._receipt(found, core, draft, found.embed_s + found.search_s + time.perf_counter() - begun),
             finish=draft.usage.finish if draft else "complete",
-            notices=_notices(question, found, draft),
+            notices=(
+                *found.notices,
+                *([core.notice] if core.notice else []),
+                *(notices_of(draft, question.language) if draft else []),
+            ),
             unsupported=grounded.unsupported,
         )
 
-    def _what_was_searched(self, question: Question, found: SearchResult) -> str:
+    def _placed(self, citation: Citation) -> Citation:
+        """Return the citation with the heading and page that it stands under: a resident source is one passage."""
+        if citation.via != "resident":
+            return citation
+        path, page = self.store.heading_at(self.notebook, citation.source_id, citation.start)
+        return replace(citation, heading=" / ".join(path), page=page)
+
+    def _what_was_searched(self, question: Question, found: SearchResult, core: Core) -> str:
         total = self.store.chunk_count(self.notebook, question.source_ids)
-        if total:
+        if core.coverage == "read_in_full":
+            count = len(core.sources)
+            said = Notice(f"資料 {count} 件の全文を読みました。", f" Read in full: all {count} sources.")
+        elif total:
             said = Notice(
                 f"全{total}箇所のうち、近い{len(found.hits)}箇所を検索しました。",
                 f" Searched: the nearest {len(found.hits)} of {total} passages.",
@@ -236,18 +259,18 @@ class Answering:
             said = Notice("まだ読める資料がありません。", " There is no source yet.")
         return said.message(question.language)
 
-    def _receipt(self, found: SearchResult, draft: _Draft | None, total_s: float) -> Receipt:
-        given = {passage.chunk_id for passage in draft.prompt.passages} if draft else set()
-        hits = tuple(
-            ReceiptHit(hit.rank, hit.score, hit.source, str(hit.chunk_id), hit.chunk_id in given) for hit in found.hits
-        )
+    def _receipt(self, found: SearchResult, core: Core, draft: Draft | None, total_s: float) -> Receipt:
         receipt = Receipt(
             model=self.generator.name,
+            mode=core.mode,
+            core_tokens=core.token_count,
+            prefix_sha256=prefix_sha256(core.prefix) if core else "",
             settings_sha256=self.settings_sha256,
             embed_s=found.embed_s,
             search_s=found.search_s,
             total_s=total_s,
-            hits=hits,
+            hits=_receipt_hits(found.hits, core, draft),
+            core=core.sources,
         )
         if draft is None:
             return receipt
@@ -255,6 +278,7 @@ class Answering:
             receipt,
             prompt_tokens=draft.usage.prompt_tokens,
             cached_tokens=draft.usage.cached_tokens,
+            new_tokens=draft.new_tokens,
             answer_tokens=draft.usage.answer_tokens,
             prompt_sha256=draft.prompt.sha256,
             ttft_s=draft.ttft_s,
@@ -262,38 +286,12 @@ class Answering:
         )
 
 
-def _check_not_cut(draft: _Draft, generator: Generator) -> None:
-    """Raise InputTooLong when the server read far less than was sent, BackendReplyInvalid when nothing came."""
-    reported, expected = draft.usage.prompt_tokens, draft.prompt.token_count
-    share = CUT_SHARE_EXACT if generator.exact_counts else CUT_SHARE_ESTIMATED
-    if reported is not None and reported < share * expected:
-        raise InputTooLong(
-            f"資料の一部が切り捨てられたので答えません（約 {expected} トークンのうち {generator.name} が"
-            f"読んだのは {reported}）。サーバーのコンテキストを広げるか、llm.context_tokens を減らしてください。",
-            f"part of the material was cut, so there is no answer ({generator.name} read {reported} of about "
-            f"{expected} tokens): enlarge the server's context or lower llm.context_tokens",
+def _receipt_hits(hits: Sequence[Hit], core: Core, draft: Draft | None) -> tuple[ReceiptHit, ...]:
+    resident = {one.source_id for one in core.sources}
+    given = {passage.chunk_id for passage in draft.prompt.passages} if draft else set()
+    return tuple(
+        ReceiptHit(
+            hit.rank, hit.score, hit.source, str(hit.chunk_id), hit.chunk_id in given or hit.source_id in resident
         )
-    if not draft.text.strip():
-        raise _nothing_returned(draft.usage)
-
-
-def _nothing_returned(usage: Usage) -> BackendReplyInvalid:
-    if usage.finish == "length":
-        return BackendReplyInvalid(
-            "モデルは考えている途中で長さの上限（llm.answer_tokens）に達し、答えを返しませんでした。上限を増やしてもう一度どうぞ。",
-            "no answer was produced: the limit llm.answer_tokens was reached while thinking; raise it and ask again",
-        )
-    reason = Notice(f"（{usage.error.ja}）", f" ({usage.error.en})") if usage.error else Notice("", "")
-    return BackendReplyInvalid(
-        f"モデルが何も返しませんでした{reason.ja}。もう一度質問してください。",
-        f"the model returned nothing{reason.en}: ask again",
+        for hit in hits
     )
-
-
-def _notices(question: Question, found: SearchResult, draft: _Draft | None) -> tuple[Notice, ...]:
-    notices = list(found.notices)
-    if draft and question.language == "ja" and looks_chinese(draft.text):
-        notices.append(IN_CHINESE)
-    if draft and (finish := FINISH_NOTICES.get(draft.usage.finish)):
-        notices.append(finish)
-    return tuple(notices)

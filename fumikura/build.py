@@ -19,6 +19,7 @@ from fumikura.loaders import HtmlLoader, LoaderRegistry, MarkdownLoader, TextLoa
 from fumikura.models import ModelStore
 from fumikura.prompting import PromptBuilder, estimated_tokens
 from fumikura.protocols import Chunker, Embedder, Generator, Reranker, VectorIndex
+from fumikura.resident import Budget
 from fumikura.retrieval import HttpReranker, Retriever
 from fumikura.settings import Settings
 from fumikura.store import Store
@@ -26,6 +27,7 @@ from fumikura.store import Store
 API_KEY_VARIABLE = "FUMIKURA_OPENAI_API_KEY"
 RERANK_KEY_VARIABLE = "FUMIKURA_RERANK_API_KEY"  # never the key of another server
 DATABASE = "fumikura.sqlite3"
+FIRST_PACE = 40.0  # tokens a second of the embedded model before it was measured; two cores of 2020 read 45 to 50
 
 
 def make_store(settings: Settings, data: Path) -> Store:
@@ -153,6 +155,8 @@ def make_generator(
         temperature=chosen.temperature,
         idle_unload_s=chosen.idle_unload_s,
         log_path=data / "llamacpp.log",
+        prefix_folder=data / "prefixes" if settings.resident.file_bytes else None,
+        prefix_bytes=settings.resident.file_bytes,
         timeouts=timeouts,
     )
     return LlamaCppGenerator(chosen.model, _locator(models, chosen.model), options)
@@ -180,6 +184,18 @@ def make_prompts(settings: Settings, generator: Generator) -> PromptBuilder:
         context_tokens=min(chosen.context_tokens, generator.context_tokens()),
         answer_tokens=chosen.answer_tokens,
         count_tokens=generator.count_tokens,
+    )
+
+
+def make_budget(settings: Settings, window_tokens: int, pace: float | None) -> Budget:
+    """Return the room for a resident core in a context of so many tokens, at a pace of tokens a second."""
+    return Budget(
+        window_tokens=window_tokens,
+        answer_tokens=settings.llm.answer_tokens,
+        passage_tokens=settings.search.context_tokens,
+        warm_s=settings.resident.warm_s,
+        pace=pace or (FIRST_PACE if settings.llm.backend == "embedded" else None),
+        most_tokens=settings.resident.most_tokens,
     )
 
 

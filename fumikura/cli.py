@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fumikura import __version__, cli_server, terminal
+from fumikura import __version__, cli_core, cli_eval, cli_server, terminal
 from fumikura.errors import FumikuraError, SettingsError
 from fumikura.terminal import say, write_json
 
@@ -28,12 +28,14 @@ app = typer.Typer(
 models_app = typer.Typer(no_args_is_help=True, help="モデルファイル / model files")
 app.add_typer(models_app, name="models")
 app.add_typer(cli_server.app)
+app.add_typer(cli_core.app)
+app.add_typer(cli_eval.app, name="eval")
 
 NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 QuestionArgument = Annotated[str, typer.Argument(help="質問 / question")]
 
-TO_COME = ("pin", "unpin", "eval", "backup", "restore")
+TO_COME = ("backup", "restore")
 
 
 def _show_version(wanted: bool) -> None:
@@ -160,26 +162,20 @@ def ask(
     question: QuestionArgument,
     stream: Annotated[bool, typer.Option("--stream", help="できた所から表示 / show as it comes")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", help="YYYY-MM-DD")] = None,
-    mode: Annotated[str, typer.Option(help="auto | rag")] = "auto",
+    mode: Annotated[str, typer.Option(help="auto | rag | resident | hybrid")] = "auto",
     notebook: NotebookOption = "default",
     as_json: JsonOption = False,
 ) -> None:
     """資料だけから答える / answer from the sources only."""
-    _check_mode(mode)
-    events = _library(context).notebook(notebook).stream(question, today=_date(as_of))
+    wanted = cli_core.mode_of(mode)
+    library = _library(context)
+    events = library.notebook(notebook).stream(question, today=_date(as_of), mode=wanted)
     if as_json:
         *_, answer = events
         write_json(answer)
     else:
         terminal.show_events(events, stream=stream)
-
-
-def _check_mode(mode: str) -> None:
-    if mode not in ("auto", "rag"):
-        raise SettingsError(
-            f"--mode {mode} はまだ使えません（常駐する資料の機能はこれからです）。使えるもの: auto, rag",
-            f"--mode {mode} is not available yet (pinned sources are to come); available: auto, rag",
-        )
+    cli_core.keep_core(library, notebook, wanted)
 
 
 def _date(text: str | None) -> date:
@@ -256,6 +252,7 @@ def demo(context: typer.Context, as_json: JsonOption = False) -> None:
         answers.append(library.notebook("sample").ask(question, today=date.today()))
         if not as_json:
             terminal.show_answer(answers[-1])
+    cli_core.keep_core(library, "sample")
     if as_json:
         pairs = zip(SAMPLE_QUESTIONS, answers, strict=True)
         write_json({"answers": [{"question": question, "answer": answer} for question, answer in pairs]})

@@ -6,7 +6,8 @@
     ├── QuestionError              422  a blank or far too long question
     ├── NotFound                   404  no such notebook, source or passage
     ├── Conflict                   409
-    │   └── IndexMismatch          409  vectors made with another embedder than the one now set
+    │   ├── IndexMismatch          409  vectors made with another embedder than the one now set
+    │   └── CoreTooLarge           409  more sources are to be resident than the backend's context holds
     ├── SourceError                422
     │   ├── UnsupportedSource      415  no loader for this kind of file
     │   ├── SourceTooLarge         413
@@ -91,6 +92,12 @@ class IndexMismatch(Conflict):
     """The stored vectors were made with another recipe than the one now set."""
 
     code = "index_mismatch"
+
+
+class CoreTooLarge(Conflict):
+    """The resident core would exceed its room."""
+
+    code = "core_too_large"
 
 
 class SourceError(FumikuraError):

@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -17,9 +17,13 @@ from fumikura.ingestion import EMBED_BATCH, Ingestion, Progress, forever, silent
 from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
 from fumikura.notebook import Notebook
+from fumikura.places import SETTINGS_IN_DATA as SETTINGS_IN_DATA
+from fumikura.places import Places as Places
+from fumikura.places import find_places as find_places
 from fumikura.protocols import Chunker, Embedder, Generator, VectorIndex
 from fumikura.records import AddReport, Notice, SourceFile
 from fumikura.removal import LOG_NOTICE, Removal, quotes_left
+from fumikura.resident import Measures, Residence
 from fumikura.retrieval import Retriever
 from fumikura.settings import Settings
 from fumikura.settings_file import load_settings
@@ -29,39 +33,8 @@ logger = logging.getLogger(__name__)
 
 SAMPLES = Path(__file__).with_name("sample_notebook")
 LONGEST_NAME = 200  # characters of a notebook
-SETTINGS_IN_DATA = "settings.json"  # where the page writes them when there is no other file
 NO_INDEX = {"no_keywords", "keywords_without_chunk"}  # what `rebuild_keywords` mends, as the store's check names it
 SAMPLE_QUESTIONS = ("里芋は何グラム？", "露草会の今の年会費はいくら？", "富士山の標高は何メートル？")
-
-
-@dataclass(frozen=True)
-class Places:
-    """Where the settings were read and where the data lies."""
-
-    settings_file: Path | None
-    data: Path
-
-
-def find_places(data: Path | None, settings: Path | None, environment: Mapping[str, str] = os.environ) -> Places:
-    """Return the places: --settings and --data, else below FUMIKURA_HOME, else config/ and data/ here or by the code.
-
-    The data folder is `data/` beside the folder of the settings unless it or FUMIKURA_HOME is named.
-    """
-    named = environment.get("FUMIKURA_HOME")
-    homes = [Path(named)] if named else [Path.cwd(), Path(__file__).parents[1]]
-    if settings is None:
-        found = (home / "config" / "settings.json" for home in homes)
-        settings = next((path for path in found if path.is_file()), None)
-    if data is None:
-        data = (homes[0] if named or not settings else _home_of(settings)) / "data"
-    if settings is None and (data / SETTINGS_IN_DATA).is_file():  # what a person chose on the page
-        settings = data / SETTINGS_IN_DATA
-    return Places(settings, data.absolute())
-
-
-def _home_of(settings: Path) -> Path:
-    folder = settings.absolute().parent
-    return folder.parent if folder.name == "config" else folder
 
 
 T = TypeVar("T")
@@ -129,6 +102,37 @@ class Library:
     def generator(self) -> Generator:
         """Return what writes answers."""
         return build.make_generator(self.settings, self.models, self.data, self._environment)
+
+    @part
+    def measures(self) -> Measures:
+        """Return what remembers the cores that were counted last."""
+        return Measures()
+
+    def residence(self, notebook: str) -> Residence:
+        """Return what decides which sources of the notebook are read in full."""
+        with self.lock:  # settings may be changed while a question waits: it keeps those it began with
+            settings, generator = self.settings, self.generator
+        return Residence(
+            notebook=notebook,
+            store=self.store,
+            generator=generator,
+            window=lambda: min(settings.llm.context_tokens, generator.context_tokens()),
+            count=generator.count_tokens,
+            largest_window=settings.llm.context_tokens,
+            budget=lambda window: build.make_budget(settings, window, self.store.prefill_pace(generator.name)),
+            measures=self.measures,
+            rules=settings.llm.system_prompt,
+            wanted_mode=settings.resident.mode,
+        )
+
+    def forget_prefixes(self) -> tuple[Notice, ...]:
+        """Remove the computed prefixes that hold text which was changed or deleted; a notice when one stays."""
+        self.measures.clear()
+        try:
+            self.generator.forget_prefixes(self.store.current_prefixes())
+        except FumikuraError as error:
+            return (Notice(error.ja, error.en),)
+        return ()
 
     def notebook(self, name: str) -> Notebook:
         """Return the notebook of this name; it comes to be with its first source. Raises SettingsError."""
@@ -223,7 +227,7 @@ class Library:
         ]
 
     def refresh(self, notebook: str) -> tuple[Notice, ...]:
-        """Bring the index in step, as after a deletion; a notice when it cannot be reached (the store is right)."""
+        """Bring the index and the computed prefixes in step, as after a deletion; a notice when one stays as it was."""
         try:
             self.index.refresh(notebook)
         except FumikuraError as error:
@@ -232,8 +236,8 @@ class Library:
                 f"索引 {kind} はまだ古いままです（{error.ja}）。次に探すときに新しくなります。",
                 f"The index {kind} is still the old one ({error.en}); the next search brings it in step.",
             )
-            return (stale,)
-        return ()
+            return (stale, *self.forget_prefixes())
+        return self.forget_prefixes()
 
     def fetch_model(self, name: str | None, progress: Progress = silent) -> Path | None:
         """Fetch a model of the registry, by default the one that the settings use (None: they use none)."""
@@ -267,13 +271,15 @@ class Library:
         )
 
     def _answering(self, notebook: str) -> Answering:
-        with self.lock:  # settings may be changed while a question waits: it keeps those it began with
-            settings, generator = self.settings, self.generator
+        with self.lock:
+            settings, residence = self.settings, self.residence(notebook)
+            generator = residence.generator
         return Answering(
             notebook=notebook,
             store=self.store,
             generator=generator,
             prompts=lambda: build.make_prompts(settings, generator),
+            residence=residence,
             answer_tokens=settings.llm.answer_tokens,
             standout_cosine=self.embedder.standout_cosine,
             settings_sha256=settings.sha256,

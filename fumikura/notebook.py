@@ -12,7 +12,7 @@ from fumikura.errors import QuestionError
 from fumikura.ingestion import Ingestion, Progress, silent
 from fumikura.loaders import FoundFile
 from fumikura.prompting import complete_question
-from fumikura.records import AddReport, Answer, Message, Notice, Prompt, SearchResult, Usage
+from fumikura.records import AddReport, Answer, Message, Mode, Notice, Prompt, SearchResult, Usage
 from fumikura.retrieval import Retriever
 
 AskEvent = SearchResult | Prompt | str | Usage | Answer
@@ -28,7 +28,7 @@ class Notebook:
     name: str
     ingestion: Ingestion  # file → source → sections → chunks → vectors
     retriever: Retriever  # question → hits
-    answering: Answering  # question and hits → prompt → answer → grounded answer
+    answering: Answering  # question, resident core and hits → prompt → answer → grounded answer
     keyword_only_reason: Callable[[], Notice | None]  # why the vectors cannot be searched now (None: they can)
     usable_source_ids: Callable[[], list[str] | None]  # what is ticked and not hidden (None: all)
     top_k: int
@@ -55,9 +55,10 @@ class Notebook:
         source_ids: Collection[str] | None = None,
         history: Sequence[Message] = (),
         today: date | None = None,
+        mode: Mode | None = None,
     ) -> Answer:
-        """Return the grounded answer. Raises QuestionError, InputTooLong and BackendError."""
-        *_, answer = self.stream(question, source_ids=source_ids, history=history, today=today)
+        """Return the grounded answer. Raises QuestionError, InputTooLong, CoreTooLarge and BackendError."""
+        *_, answer = self.stream(question, source_ids=source_ids, history=history, today=today, mode=mode)
         assert isinstance(answer, Answer)
         return answer
 
@@ -68,12 +69,14 @@ class Notebook:
         source_ids: Collection[str] | None = None,
         history: Sequence[Message] = (),
         today: date | None = None,
+        mode: Mode | None = None,
         stop: Stop | None = None,
     ) -> Iterator[AskEvent]:
         """Yield the hits, the prompt, the pieces as they come, their Usage, and the checked answer last.
 
-        A follow-up is completed from the questions in `history` (oldest first). Raises as `ask`. `stop` ends the
-        generation from any thread, closing the iterator from this one.
+        A follow-up is completed from the questions in `history` (oldest first). `mode` says how the sources are to be
+        read (None: as the notebook or the settings say). Raises as `ask`. `stop` ends the generation from any thread,
+        closing the iterator from this one.
         """
         self.check(question)
         earlier = [message.content for message in history if message.role == "user"]
@@ -82,7 +85,7 @@ class Notebook:
         found = self._search(completed, self.top_k, chosen)
         yield found
         turns = last_turns(history, HISTORY_TURNS)
-        asked = Question(question, completed, turns, today, chosen, stop or Stop())
+        asked = Question(question, completed, turns, today, chosen, mode, stop or Stop())
         yield from self.answering.stream(asked, found)
 
     def _search(self, question: str, top_k: int, source_ids: Collection[str] | None) -> SearchResult:

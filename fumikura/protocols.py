@@ -1,6 +1,7 @@
 """The swappable parts on one page. Every implementation passes the suite of its protocol in `tests/contracts`."""
 
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
 from fumikura.records import (
@@ -156,6 +157,9 @@ class Reranker(Protocol):
         ...
 
 
+PrefixProgress = Callable[[int, int], None]  # tokens that are ready, tokens in all
+
+
 class Pieces(Iterator[str | Usage], Protocol):
     """An answer in progress: its pieces, then one Usage."""
 
@@ -197,4 +201,48 @@ class Generator(Protocol):
 
     def close(self) -> None:
         """End what it started (a child process, connections)."""
+        ...
+
+    # The beginning of a prompt (`prefix`: whole messages; behind a last one of the user's the question may go on),
+    # computed before the question is asked.
+
+    @property
+    def keeps_prefixes(self) -> bool:
+        """Whether a computed prefix can be kept in a file; False: the server's own cache is all there is."""
+        ...
+
+    def has_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Whether this prefix was computed and is still there, as far as is known without asking the backend."""
+        ...
+
+    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None) -> Usage:
+        """Compute what all prompts with this prefix share. Finish "stopped": by `stop`, or by a person's question.
+
+        What was computed until then is reused by the next call. Raises BackendError, ModelMissing.
+        """
+        ...
+
+    def save_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Keep the computed prefix in a file (computing it first if it must); False: not kept, try again later.
+
+        Raises BackendRefused when the file cannot be written (disk full), BackendError, ModelMissing.
+        """
+        ...
+
+    def restore_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Put a kept prefix back; False: there is none that fits, or it was damaged and is gone.
+
+        Loads no model when there is none. Raises BackendError, ModelMissing.
+        """
+        ...
+
+    def generate_from(self, prefix: Sequence[Message], messages: Sequence[Message], max_tokens: int) -> Pieces:
+        """Answer as `generate` does, the kept prefix put back first where the backend no longer holds it."""
+        ...
+
+    def forget_prefixes(self, keep: Collection[str] = ()) -> int:
+        """Remove the files of all prefixes but those of these hashes (prefix_sha256); return how many had to go.
+
+        Raises BackendRefused when a file cannot be removed.
+        """
         ...

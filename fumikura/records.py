@@ -22,6 +22,7 @@ Via = Literal["resident", "retrieved"]
 AnswerStatus = Literal["answered", "partly", "not_in_sources"]
 Coverage = Literal["read_in_full", "searched"]
 Finish = Literal["complete", "length", "broken_off", "stopped"]
+Mode = Literal["auto", "rag", "resident", "hybrid"]  # "auto" chooses one of the others
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,14 +304,31 @@ class ReceiptHit:
 
 
 @dataclass(frozen=True, slots=True)
+class CoreSource:
+    """A source as it stood in the resident core of an answer."""
+
+    source_id: str
+    source: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
 class Receipt:
-    """How an answer came about: sizes in tokens, times in seconds."""
+    """How an answer came about: sizes in tokens, times in seconds.
+
+    `prefix_sha256` tells the part of the prompt that ends with the resident core ("": there was none), `core` what was
+    in it. Of `prompt_tokens` the backend took `cached_tokens` from its cache and read `new_tokens`.
+    """
 
     model: str
+    mode: Mode = "rag"
     prompt_tokens: int | None = None
     cached_tokens: int | None = None
+    new_tokens: int | None = None
     answer_tokens: int | None = None
+    core_tokens: int = 0
     prompt_sha256: str = ""
+    prefix_sha256: str = ""
     settings_sha256: str = ""
     embed_s: float = 0.0
     search_s: float = 0.0
@@ -318,6 +336,7 @@ class Receipt:
     decode_s: float = 0.0
     total_s: float = 0.0
     hits: tuple[ReceiptHit, ...] = ()
+    core: tuple[CoreSource, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

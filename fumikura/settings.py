@@ -40,7 +40,7 @@ class LlmSettings(Section):
     model: str = Field("qwen2.5-coder-1.5b-instruct-q4_k_m", min_length=1)
     temperature: float = Field(0.0, ge=0, le=2)
     system_prompt: str = Field(SYSTEM_PROMPT, min_length=1)
-    context_tokens: int = Field(4096, ge=512, le=1_048_576)
+    context_tokens: int = Field(8192, ge=512, le=1_048_576)
     answer_tokens: int = Field(400, ge=16, le=32_768)
     connect_s: Seconds = 10.0
     first_token_s: Seconds = 600.0
@@ -90,6 +90,18 @@ class SearchSettings(Section):
     context_tokens: int = Field(1250, ge=64, le=1_000_000)
     lexical_weight: float = Field(1.0, ge=0, le=10)
     dense_weight: float = Field(1.0, ge=0, le=10)
+
+
+class ResidentSettings(Section):
+    """The resident core: how notebooks are read unless one says otherwise, and how long computing it may take.
+
+    `file_bytes` is the limit of all its computed states on disk together (0: none are kept).
+    """
+
+    mode: Literal["auto", "rag", "resident", "hybrid"] = "auto"
+    warm_s: Seconds = 180.0
+    most_tokens: int = Field(30_000, ge=256, le=1_000_000)
+    file_bytes: int = Field(2_000_000_000, ge=0, le=1_000_000_000_000)
 
 
 class RerankSettings(Section):
@@ -165,6 +177,7 @@ class Settings(Section):
     embedding: EmbeddingSettings = EmbeddingSettings()
     chunk: ChunkSettings = ChunkSettings()
     search: SearchSettings = SearchSettings()
+    resident: ResidentSettings = ResidentSettings()
     rerank: RerankSettings = RerankSettings()
     index: IndexSettings = IndexSettings()
     server: ServerSettings = ServerSettings()

@@ -17,6 +17,7 @@ from fumikura.errors import FumikuraError
 
 if TYPE_CHECKING:  # the records import NumPy, which takes longer than all else that --help needs
     from fumikura.records import AddReport, Answer, Hit, Notice, Prompt, SearchResult, SourceSummary, Usage
+    from fumikura.resident import Gauge
 
 # What rich would read as markup or as an emoji code (:memo:) is a source's own text.
 out = Console(markup=False, emoji=False, highlight=False, soft_wrap=True)
@@ -161,6 +162,16 @@ def show_sources(sources: Sequence["SourceSummary"]) -> None:
     for source in sources:
         for notice in source.notices:
             _remark(source.name, notice)
+
+
+def show_gauge(gauge: "Gauge") -> None:
+    """Show what is resident, a row for each source, and how full the core is."""
+    named = (one_of("資料", "source"), one_of("トークン（約）", "tokens (about)"), one_of("読み方", "read"))
+    full, searched = one_of("全文", "in full"), one_of("検索", "by search")
+    rows = [(one.source, f"{one.token_count:,}", full if one.resident else searched) for one in gauge.shares]
+    _rows(named, rows)
+    used, room, free = f"{gauge.used_tokens:,}", f"{gauge.room_tokens:,}", f"{gauge.free_tokens:,}"
+    say(f"{used} / {room} トークン（残り {free}）", f"{used} of {room} tokens ({free} free)")
 
 
 def show_models(statuses: Iterable[Any]) -> None:

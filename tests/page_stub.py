@@ -7,14 +7,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
-import fumikura
 from fumikura.web.guard import SECURITY_HEADERS
+from fumikura.web.routes.pages import StaticFile, find_file
 
-STATIC = Path(fumikura.__file__).parent / "web" / "static"
-KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 NOTEBOOK = "/api/notebooks/1"
 
 
@@ -158,7 +155,7 @@ class _Reply(BaseHTTPRequestHandler):
         if path.startswith("/api/"):
             self._answer()
         else:
-            self._send_file(STATIC / (path.lstrip("/") or "index.html"))
+            self._send_file(find_file(path.lstrip("/") or "index.html"))
 
     def _answer(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
@@ -200,10 +197,10 @@ class _Reply(BaseHTTPRequestHandler):
                 self.stub.left.set()
                 return
 
-    def _send_file(self, file: Path) -> None:
-        if not file.is_file():
+    def _send_file(self, file: StaticFile | None) -> None:
+        if file is None:
             return self._send(404, "text/plain", b"")
-        return self._send(200, KINDS.get(file.suffix, "text/plain"), file.read_bytes())
+        return self._send(200, file.kind, file.content)
 
     def _send(self, status: int, kind: str, body: bytes) -> None:
         self.send_response(status)

@@ -216,7 +216,7 @@ def test_the_version_needs_no_command(run: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
 
 
-@pytest.mark.parametrize("name", ["pin", "unpin", "eval", "backup", "restore"])
+@pytest.mark.parametrize("name", ["pin", "unpin", "backup", "restore"])
 def test_what_is_to_come_says_so(name: str) -> None:
     # In this process: seven starts for one answer would take long.
     for arguments in ([name], [name, "report", "--url", "x", "--help"]):
@@ -229,7 +229,7 @@ def test_what_is_to_come_says_so(name: str) -> None:
 def test_help_lists_only_what_is_there(run: Run) -> None:
     shown = run("--help", COLUMNS="200").stdout
     assert "doctor" in shown
-    assert not re.search(r"^\W*(pin|unpin|eval|backup|restore)\b", shown, re.MULTILINE)
+    assert not re.search(r"^\W*(pin|unpin|backup|restore)\b", shown, re.MULTILINE)
 
 
 def test_the_demo_fails_when_nothing_is_cited(run: Run, stub: StubServer) -> None:
@@ -259,7 +259,7 @@ def test_notebooks_are_apart(run: Run, tmp_path: Path) -> None:
         (["add", "https://example.org/page"], {}, 2, "https://example.org/page"),
         (["add", "https://example.org/page"], {"FUMIKURA_LANG": "en"}, 2, "to come"),
         (["backup", "--to", "80"], {}, 2, "backup はこれから"),
-        (["eval", "run", "--help"], {"FUMIKURA_LANG": "en"}, 2, "eval is to come"),
+        (["restore", "--help"], {"FUMIKURA_LANG": "en"}, 2, "restore is to come"),
         (["remove", "無い資料"], {}, 1, "default"),
         (["ask", "鍵は？", "--as-of", "昨日"], {}, 2, "昨日"),
         (["ask", "鍵は？", "--mode", "resident"], {}, 2, "resident"),

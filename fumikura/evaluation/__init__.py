@@ -1,7 +1,9 @@
 """Growing a notebook by measuring: question sets, scores and comparisons.
 
 A question set (`cases`, read by `reading`) is proved consistent by `validation`. `rubric` scores an answer,
-`retrieval_metrics` what was found and given to the model, and `comparison` says what is within noise.
+`retrieval_metrics` what was found and given to the model, `faults` says where it went wrong, and `comparison` what is
+within noise. `runner` asks a set into a `run_file`, which goes on after any end; `sweep` does so once a value.
+`summary`, `side_by_side`, `report_html` and `report_markdown` read run files; `judge` adds models' marks to them.
 """
 
 from fumikura.evaluation.builtin import BUILTIN_SETS, open_set

@@ -8,7 +8,7 @@ from fumikura.generators.exchange import Timeouts
 from fumikura.generators.llamacpp import LlamaCppGenerator, LlamaCppOptions
 from fumikura.generators.ollama import OllamaGenerator
 from fumikura.generators.openai import OpenAIGenerator
-from fumikura.generators.prefix import PrefixCache, prefix_sha256
+from fumikura.generators.prefix import prefix_sha256
 from fumikura.generators.scripted import EchoGenerator, ScriptedGenerator
 from fumikura.generators.thinking import ThinkingFilter
 
@@ -18,7 +18,6 @@ __all__ = [
     "LlamaCppOptions",
     "OllamaGenerator",
     "OpenAIGenerator",
-    "PrefixCache",
     "ScriptedGenerator",
     "ThinkingFilter",
     "Timeouts",

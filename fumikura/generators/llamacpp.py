@@ -1,7 +1,7 @@
 """The embedded default: llama.cpp in a child process, started when first needed and unloaded when idle."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,10 +13,9 @@ from fumikura.generators.llamacpp_prefixes import LlamaCppPrefixes
 from fumikura.generators.llamacpp_process import CHILD, ChildParameters, LlamaCppProcess
 from fumikura.generators.llamacpp_slot import Slot
 from fumikura.generators.openai import OpenAIGenerator
-from fumikura.generators.prefix import Progress
 from fumikura.generators.prefix_files import LIMIT_BYTES, PrefixFiles
 from fumikura.generators.thinking import TemplateHabits, ends_in_opening_tag
-from fumikura.protocols import Pieces
+from fumikura.protocols import Pieces, PrefixProgress
 from fumikura.records import Message, Usage
 
 
@@ -95,10 +94,14 @@ class LlamaCppGenerator:
 
     @property
     def keeps_prefixes(self) -> bool:
-        """Tell whether there is a folder for computed prefixes; see prefix.PrefixCache for this and the next five."""
+        """Tell whether there is a folder for computed prefixes; see protocols.Generator for this and the next six."""
         return self.prefixes.kept
 
-    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None) -> Usage:
+    def has_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Tell whether the prefix is in a file or in the slot."""
+        return self.prefixes.is_kept(prefix) or self.prefixes.is_in_slot(self.pid, prefix)
+
+    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None) -> Usage:
         """Compute the prefix until `stop` or a question."""
         with self._use() as running:
             return self.prefixes.warm(running.slot, prefix, stop, progress)
@@ -119,7 +122,7 @@ class LlamaCppGenerator:
         """Stream the answer, the kept prefix put back first where the slot no longer holds it."""
         return _HeldStream(self, messages, max_tokens, prefix)
 
-    def forget_prefixes(self, keep: Iterable[Sequence[Message]] = ()) -> int:
+    def forget_prefixes(self, keep: Collection[str] = ()) -> int:
         """Remove the files of all other prefixes."""
         return self.prefixes.forget(keep)
 
@@ -245,22 +248,34 @@ class _HeldStream(Iterator[str | Usage]):
             return Usage(finish="stopped")
         answer, running = opened
         try:
-            piece = next(answer) if self._begun else self._first(answer, running)
+            piece = next(answer) if self._begun else self._first(running)
         except BackendError as error:
+            running = self._running or running
             raise running.process.crash() or error from error
         if isinstance(piece, Usage) and piece.finish == "broken_off" and (crash := running.process.crash()):
             return replace(piece, error=noticed(crash))
         return piece
 
-    def _first(self, answer: AnswerStream, running: _Running) -> str | Usage:
+    def _first(self, running: _Running) -> str | Usage:
         """Return the first piece; until then no other question comes between the prefix and this one."""
         prefixes = self._generator.prefixes
         with prefixes.turn(lambda: self._ended) as mine:
-            if not mine:
+            if mine:
+                prefixes.before_answer(running.process, running.slot, self._prefix, self._messages)
+                if not running.process.running():  # it died of a damaged file, which is gone now
+                    self._let_go()
+            opened = self._open() if mine else None
+            if opened is None:
                 return Usage(finish="stopped")
-            prefixes.before_answer(running.process, running.slot, self._prefix, self._messages)
             self._begun = True
-            return next(answer)
+            return next(opened[0])
+
+    def _let_go(self) -> None:
+        with self._lock:
+            if self._ended:
+                return
+            self._running = self._answer = None
+        self._generator.release()
 
     def _open(self) -> tuple[AnswerStream, _Running] | None:
         """Return the answer and its child; None when `close` was called while the child started."""

@@ -1,16 +1,17 @@
 """Which prefix the child's slot holds, and the files that bring it back: nothing here streams an answer."""
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from fumikura.errors import BackendError
+from fumikura.errors import BackendError, BackendUnavailable
 from fumikura.generators.llamacpp_process import LlamaCppProcess
 from fumikura.generators.llamacpp_slot import Slot
-from fumikura.generators.prefix import Progress, begins_with, prefix_sha256
+from fumikura.generators.prefix import begins_with, prefix_sha256
 from fumikura.generators.prefix_files import Fingerprint, PrefixFiles
+from fumikura.protocols import PrefixProgress
 from fumikura.records import Message, Usage
 
 CACHE_TYPE = "f16"  # the child sets none, and this is llama.cpp's default
@@ -38,7 +39,7 @@ class LlamaCppPrefixes:
         return self._files.folder if self._files is not None and self._files.prepare() else None
 
     def warm(
-        self, slot: Slot, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None
+        self, slot: Slot, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None
     ) -> Usage:
         """Compute the prefix; a question ends it."""
         if stop.is_set():
@@ -67,6 +68,10 @@ class LlamaCppPrefixes:
         """Tell whether a whole file of this prefix is there."""
         return self._files is not None and self._files.find(self._fingerprint(prefix)) is not None
 
+    def is_in_slot(self, pid: int | None, prefix: Sequence[Message]) -> bool:
+        """Tell whether the slot of this child holds the prefix."""
+        return self._in_slot is not None and self._in_slot == (pid, prefix_sha256(prefix))
+
     def restore(self, process: LlamaCppProcess, slot: Slot, prefix: Sequence[Message]) -> bool:
         """Put the kept prefix into the slot; a file that llama.cpp refuses, or dies of, is removed."""
         if self._files is None or not process.prefix_folder:
@@ -78,6 +83,9 @@ class LlamaCppPrefixes:
         self._in_slot = None
         try:
             whole = slot.restore(found.path) == found.token_count
+        except BackendUnavailable:
+            process.stop()  # it is dying of the file; until it has died it would take another question
+            whole = False
         except BackendError:
             whole = False
         if whole:
@@ -86,12 +94,9 @@ class LlamaCppPrefixes:
             self._files.remove(fingerprint)
         return whole
 
-    def forget(self, keep: Iterable[Sequence[Message]]) -> int:
-        """Remove the files of all other prefixes, of whatever model."""
-        if self._files is None:
-            return 0
-        wanted = {prefix_sha256(prefix) for prefix in keep}
-        return self._files.forget(wanted.__contains__)
+    def forget(self, keep: Collection[str]) -> int:
+        """Remove the files of all prefixes but those of these hashes, of whatever model."""
+        return 0 if self._files is None else self._files.forget(keep.__contains__)
 
     @contextmanager
     def turn(self, given_up: Callable[[], bool]) -> Iterator[bool]:

@@ -9,7 +9,8 @@ from fumikura.backends import Json, Server, Words, ask, parse
 from fumikura.errors import BackendError, BackendRefused, BackendReplyInvalid
 from fumikura.generators.exchange import SHORTEN, Exchange, Timeouts
 from fumikura.generators.openai import OpenAIGenerator
-from fumikura.generators.prefix import Progress, closed_by
+from fumikura.generators.prefix import closed_by
+from fumikura.protocols import PrefixProgress
 from fumikura.records import Message, Usage
 
 RESTART = Words("もう一度質問すると起動し直します。", "ask again to restart it")
@@ -25,7 +26,9 @@ class Slot:
         self._lock = threading.Lock()
         self._computing: set[Exchange] = set()
 
-    def compute(self, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None) -> Usage:
+    def compute(
+        self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None
+    ) -> Usage:
         """Fill the slot with what all prompts with this prefix share. Raises BackendError.
 
         llama.cpp always generates one token; it is not shown, and not part of the state.
@@ -73,7 +76,7 @@ class Slot:
         one, other = (self._client.render(_continued(prefix, ending)) for ending in "Aあ")
         return os.path.commonprefix([one, other])
 
-    def _followed(self, exchange: Exchange, progress: Progress | None) -> Usage:
+    def _followed(self, exchange: Exchange, progress: PrefixProgress | None) -> Usage:
         for line in exchange.lines():
             exchange.token_arrived()
             event = _event(self._server, line)

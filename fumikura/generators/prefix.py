@@ -1,64 +1,18 @@
-"""The optional half of a generator: the beginning of a prompt, computed before the question is asked."""
+"""The half of a generator that computes the beginning of a prompt before the question is asked."""
 
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Protocol
 
 from fumikura.generators.messages import wire_messages
-from fumikura.protocols import Pieces
+from fumikura.protocols import Pieces, PrefixProgress
 from fumikura.records import Message, Usage
 
-Progress = Callable[[int, int], None]  # tokens that are ready, tokens in all
 Generate = Callable[[Sequence[Message], int], Pieces]
 
 POLL_S = 0.05  # between looks at `stop`: a person does not notice it, and it costs nothing
-
-
-class PrefixCache(Protocol):
-    """A generator that can make a prompt's beginning (`prefix`) ready ahead of its questions.
-
-    A prefix is whole messages; where the last one is the user's, the question may still be written behind it.
-    """
-
-    @property
-    def keeps_prefixes(self) -> bool:
-        """Whether a computed prefix can be kept in a file; False: the server's own cache is all there is."""
-        ...
-
-    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None) -> Usage:
-        """Compute what all prompts with this prefix share. Finish "stopped": by `stop`, or by a person's question.
-
-        What was computed until then is reused by the next call. Raises BackendError, ModelMissing.
-        """
-        ...
-
-    def save_prefix(self, prefix: Sequence[Message]) -> bool:
-        """Keep the computed prefix in a file (computing it first if it must); False: not kept, try again later.
-
-        Raises BackendRefused when the file cannot be written (disk full), BackendError, ModelMissing.
-        """
-        ...
-
-    def restore_prefix(self, prefix: Sequence[Message]) -> bool:
-        """Put a kept prefix back; False: there is none that fits, or it was damaged and is gone.
-
-        Loads no model when there is none. Raises BackendError, ModelMissing.
-        """
-        ...
-
-    def generate_from(self, prefix: Sequence[Message], messages: Sequence[Message], max_tokens: int) -> Pieces:
-        """Answer as `generate` does, the kept prefix put back first where the backend no longer holds it."""
-        ...
-
-    def forget_prefixes(self, keep: Iterable[Sequence[Message]] = ()) -> int:
-        """Remove the files of all prefixes but these, as after a deletion; return how many had to go.
-
-        Raises BackendRefused when a file cannot be removed.
-        """
-        ...
 
 
 def prefix_sha256(prefix: Sequence[Message]) -> str:
@@ -117,7 +71,7 @@ def warm_by_answer(generate: Generate, prefix: Sequence[Message], stop: threadin
 
 
 class ServersOwnCache:
-    """PrefixCache for a server that caches prefixes itself (Ollama, vLLM, SGLang): read ahead, nothing to keep."""
+    """The prefixes of a server that caches prefixes itself (Ollama, vLLM, SGLang): read ahead, nothing to keep."""
 
     keeps_prefixes = False
 
@@ -125,9 +79,18 @@ class ServersOwnCache:
         """Stream the answer; the generator's own."""
         raise NotImplementedError
 
-    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: Progress | None = None) -> Usage:
+    _read_last: str | None = None
+
+    def has_prefix(self, prefix: Sequence[Message]) -> bool:
+        """Tell whether it was read last here; the server may have let it go since."""
+        return self._read_last == prefix_sha256(prefix)
+
+    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None) -> Usage:
         """Have the server read the prefix, with the same parameters as a question; it reports no progress."""
-        return warm_by_answer(self.generate, prefix, stop)
+        ended = warm_by_answer(self.generate, prefix, stop)
+        if ended.finish == "complete":
+            self._read_last = prefix_sha256(prefix)
+        return ended
 
     def save_prefix(self, prefix: Sequence[Message]) -> bool:
         """Keep nothing."""
@@ -139,8 +102,9 @@ class ServersOwnCache:
 
     def generate_from(self, prefix: Sequence[Message], messages: Sequence[Message], max_tokens: int) -> Pieces:
         """Stream the answer: the server looks for the prefix by itself."""
+        self._read_last = prefix_sha256(prefix)
         return self.generate(messages, max_tokens)
 
-    def forget_prefixes(self, keep: Iterable[Sequence[Message]] = ()) -> int:
+    def forget_prefixes(self, keep: Collection[str] = ()) -> int:
         """Have nothing to remove."""
         return 0

@@ -2,13 +2,16 @@
 
 from collections.abc import Generator as Steps
 from collections.abc import Sequence
+from threading import Event
 
 from fumikura.errors import BackendError
+from fumikura.generators.prefix import ServersOwnCache
 from fumikura.generators.token_estimate import TokenEstimate
+from fumikura.protocols import PrefixProgress
 from fumikura.records import Message, Usage
 
 
-class ScriptedGenerator:
+class ScriptedGenerator(ServersOwnCache):
     """Plays `answers` in turn (the last one again and again); keeps the prompts that it was given in `prompts`.
 
     An answer is a text, a sequence of pieces that may end with a Usage, or an error to raise.
@@ -50,12 +53,16 @@ class ScriptedGenerator:
             text = "".join(piece for piece in pieces if isinstance(piece, str))
             yield Usage("complete", self.count_tokens(messages), 0, len(text))
 
+    def warm(self, prefix: Sequence[Message], stop: Event, progress: PrefixProgress | None = None) -> Usage:
+        """Use up no answer."""
+        return Usage("stopped" if stop.is_set() else "complete", self.count_tokens(prefix), 0, 1)
+
     def close(self) -> None:
         """Note that it was closed."""
         self.closed = True
 
 
-class EchoGenerator:
+class EchoGenerator(ServersOwnCache):
     """Answers with the last message, in pieces of a few characters, cut at `max_tokens` characters."""
 
     name = "echo"

@@ -4,12 +4,12 @@ Knows how texts are ordered, fenced, made harmless and fitted into the token bud
 from, which server answers, or what becomes of the answer.
 """
 
-from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder
+from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder, core_message
 from fumikura.prompting.defuse import defuse
-from fumikura.prompting.excerpt import estimated_tokens
+from fumikura.prompting.excerpt import estimate_messages, estimated_tokens
 from fumikura.prompting.followup import complete_question
 from fumikura.prompting.language import language_of
-from fumikura.prompting.layout import messages_sha256, prefix_sha256
+from fumikura.prompting.layout import messages_sha256
 from fumikura.prompting.wording import Language
 
 __all__ = [
@@ -18,9 +18,10 @@ __all__ = [
     "PassageOrder",
     "PromptBuilder",
     "complete_question",
+    "core_message",
     "defuse",
+    "estimate_messages",
     "estimated_tokens",
     "language_of",
     "messages_sha256",
-    "prefix_sha256",
 ]

@@ -7,6 +7,7 @@ from typing import Literal
 
 from fumikura.errors import InputTooLong
 from fumikura.prompting.excerpt import TURN_OVERHEAD, estimate, estimate_messages, shorten
+from fumikura.prompting.language import language_of
 from fumikura.prompting.layout import (
     history_messages,
     messages_sha256,
@@ -48,6 +49,15 @@ class _Draft:
     token_count: int = 0  # known when it has been counted
 
 
+def core_message(rules: str, resident: Sequence[Passage]) -> Message:
+    """Return what every prompt with these rules and this resident core begins with, byte for byte, whatever is asked.
+
+    The fixed rules are in the core's own language: one prefix serves questions in both.
+    """
+    text = "\n".join(passage.text for passage in resident)
+    return system_message(rules, numbered(resident), load_wording(language_of(text)))
+
+
 class PromptBuilder:
     """Turns a question, its hits and the resident core into messages and numbered passages.
 
@@ -83,13 +93,14 @@ class PromptBuilder:
     ) -> Prompt:
         """Return a prompt of at most `context_tokens - answer_tokens` tokens by `count_tokens`.
 
-        Where room is short the oldest turns go first, then the lowest-ranked hits; a single hit is shortened at a
-        sentence end. Raises InputTooLong when rules, resident core, question and one passage do not fit.
+        The resident core comes first, numbered in the order given. Where room is short the oldest turns go first, then
+        the lowest-ranked hits; a single hit is shortened at a sentence end. Raises InputTooLong when rules, resident
+        core, question and one passage do not fit.
         """
         wording = self._wordings[language]
-        core = _numbered(sorted(resident, key=_place), 1)
+        core = numbered(resident)
         ranked = [to_passage(hit) for hit in sorted(hits, key=lambda hit: hit.rank) if not _is_covered(hit, core)]
-        system = system_message(self._rules, core, wording)
+        system = core_message(self._rules, resident) if resident else system_message(self._rules, (), wording)
         turns = history_messages(history)
         draft = self._fitting(_Request(question, system, core, tuple(ranked), turns, today, wording))
         passages = (*core, *draft.passages)
@@ -121,11 +132,11 @@ class PromptBuilder:
 
     def _assemble(self, request: _Request, passages: Sequence[Passage], history: tuple[Message, ...]) -> _Draft:
         ordered = sorted(passages, key=_place) if self._passage_order == "source" else passages
-        numbered = _numbered(ordered, len(request.resident) + 1)
+        passages = numbered(ordered, len(request.resident) + 1)
         last = question_message(
-            request.question, numbered, request.today, request.wording, has_resident=bool(request.resident)
+            request.question, passages, request.today, request.wording, has_resident=bool(request.resident)
         )
-        return _Draft((request.system, *history, last), numbered)
+        return _Draft((request.system, *history, last), passages)
 
 
 def _fitting_passages(request: _Request, left: float) -> tuple[list[Passage], float]:
@@ -154,7 +165,8 @@ def _newest_turns(history: tuple[Message, ...], left: float) -> tuple[Message, .
     return history[start:]
 
 
-def _numbered(passages: Sequence[Passage], first: int) -> tuple[Passage, ...]:
+def numbered(passages: Sequence[Passage], first: int = 1) -> tuple[Passage, ...]:
+    """Return the passages with their numbers, counted from `first`."""
     return tuple(replace(passage, n=n) for n, passage in enumerate(passages, first))
 
 

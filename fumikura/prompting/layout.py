@@ -12,7 +12,7 @@ from typing import Literal
 
 from fumikura.prompting.defuse import defuse
 from fumikura.prompting.wording import Wording
-from fumikura.records import Hit, Message, Passage, Prompt
+from fumikura.records import Hit, Message, Passage
 
 _QUOTE_RUN = re.compile(r'"{3,}')
 
@@ -100,8 +100,3 @@ def messages_sha256(messages: Iterable[Message]) -> str:
     canonical = json.dumps(turns, ensure_ascii=False, separators=(",", ":"))
     # A question from a terminal may hold lone surrogates.
     return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def prefix_sha256(prompt: Prompt) -> str:
-    """Return the hash of the part that the server's prefix cache reuses: the system message."""
-    return messages_sha256(prompt.messages[:1])

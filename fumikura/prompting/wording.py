@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
@@ -17,6 +18,7 @@ class Wording:
     labels: Mapping[str, str]
 
 
+@cache
 def load_wording(language: Language) -> Wording:
     """Read the wording of `language` from the package."""
     texts = files(__package__).joinpath("texts")

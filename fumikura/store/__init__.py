@@ -7,6 +7,7 @@ index. It refuses to know how texts are read, cut, embedded or ranked by vectors
 from fumikura.store.checks import Problem
 from fumikura.store.chunks import ChunkContent
 from fumikura.store.conversations import ConversationRow, TurnRow, TurnState
+from fumikura.store.cores import MODES, Candidate, check_mode
 from fumikura.store.jobs import JobRow, JobState
 from fumikura.store.keyword import TermAnalyzer
 from fumikura.store.notebooks import NotebookRow
@@ -15,6 +16,8 @@ from fumikura.store.store import Store
 from fumikura.store.texts import content_sha256
 
 __all__ = [
+    "MODES",
+    "Candidate",
     "ChunkContent",
     "ConversationRow",
     "JobRow",
@@ -26,5 +29,6 @@ __all__ = [
     "TermAnalyzer",
     "TurnRow",
     "TurnState",
+    "check_mode",
     "content_sha256",
 ]

@@ -149,7 +149,7 @@ class Conversations(Tables):
         with self._database.read() as connection:
             row = _row_of(connection, notebook, conversation_id)
             return [
-                _turn_row(turn)
+                turn_row(turn)
                 for turn in connection.execute(f"{TURNS} WHERE conversations.id = ? ORDER BY turns.id", (row,))
             ]
 
@@ -280,10 +280,11 @@ def _turn(connection: sqlite3.Connection, turn_id: str) -> TurnRow:
     row = connection.execute(f"{TURNS} WHERE turns.public_id = ?", (clean(turn_id),)).fetchone()
     if row is None:
         raise _no_turn(turn_id)
-    return _turn_row(row)
+    return turn_row(row)
 
 
-def _turn_row(row: sqlite3.Row) -> TurnRow:
+def turn_row(row: sqlite3.Row) -> TurnRow:
+    """Return a row of TURNS as a record."""
     values = dict(row)
     answer = values.pop("answer")
     return TurnRow(answer=answer and json.loads(answer), error=stored_notice(values.pop("error")), **values)

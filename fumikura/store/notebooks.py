@@ -17,6 +17,7 @@ class NotebookRow:
     name: str
     source_count: int
     chunk_count: int
+    mode: str
 
 
 class Tables:
@@ -40,7 +41,7 @@ class Notebooks(Tables):
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id, name, (SELECT count(*) FROM sources WHERE notebook_id = notebooks.id"
-                " AND hidden_at IS NULL), chunk_count FROM notebooks ORDER BY name"
+                " AND hidden_at IS NULL), chunk_count, mode FROM notebooks ORDER BY name"
             )
             return [NotebookRow(*row) for row in rows]
 

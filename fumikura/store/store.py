@@ -7,6 +7,7 @@ from fumikura.store.checks import Checks
 from fumikura.store.choices import Choices
 from fumikura.store.connection import Database, Journal, Synchronous
 from fumikura.store.conversations import Conversations
+from fumikura.store.cores import Cores
 from fumikura.store.jobs import Jobs
 from fumikura.store.keyword import KeywordIndex, TermAnalyzer
 from fumikura.store.migrations import migrate, shipped_migrations
@@ -19,7 +20,18 @@ from fumikura.store.vectors import StoredVectors
 
 
 class Store(
-    Notebooks, Sources, Choices, Catalogue, Passages, StoredVectors, Recipes, Jobs, Conversations, Notes, Checks
+    Notebooks,
+    Sources,
+    Choices,
+    Catalogue,
+    Passages,
+    StoredVectors,
+    Recipes,
+    Cores,
+    Jobs,
+    Conversations,
+    Notes,
+    Checks,
 ):
     """All tables over one file, each part in its own module. Thread safe; processes may share the file.
 

@@ -13,6 +13,7 @@ from fumikura.web.guard import Guard
 from fumikura.web.routes import (
     ask,
     conversations,
+    core,
     health,
     jobs,
     login,
@@ -26,7 +27,7 @@ from fumikura.web.routes import (
 from fumikura.web.service import Service
 
 DESCRIPTION = "A private notebook that answers from your own sources, and only from them."
-ROUTES = (seed, health, notebooks, sources, jobs, ask, conversations, notes, settings, login, pages)
+ROUTES = (seed, health, notebooks, sources, jobs, core, ask, conversations, notes, settings, login, pages)
 
 
 def create_app(service: Service, token: str | None = None) -> FastAPI:

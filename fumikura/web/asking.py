@@ -16,7 +16,8 @@ from fumikura.answering import Stop
 from fumikura.errors import FumikuraError, NotFound, StoreError
 from fumikura.notebook import AskEvent
 from fumikura.protocols import Generator
-from fumikura.records import Answer, Message, Notice, Prompt, SearchResult, Usage
+from fumikura.records import Answer, Message, Mode, Notice, Prompt, SearchResult, Usage
+from fumikura.resident import REUSED_SHARE, reused_share
 from fumikura.web.errors import INTERNAL, error_body
 from fumikura.web.events import Event
 from fumikura.web.language import Language
@@ -59,6 +60,7 @@ class Wanted:
     language: Language
     today: date | None = None
     source_ids: Sequence[str] | None = None
+    mode: Mode = "auto"
     history: Sequence[Message] = ()
     conversation_id: str | None = None
     turn_id: str | None = None
@@ -116,6 +118,7 @@ class Asking:
         with self._service.queue.following(self):
             failure = await self._failure_of(self._answered())
             self._interruptible = False
+            self._warm_again()
             unkept = await self._failure_of(self._in_thread(self._keep, failure)) if self.wanted.turn_id else None
         if self.answer and not failure:
             self._tell("answer", self._answer_payload(self.answer))
@@ -145,8 +148,15 @@ class Asking:
             if self.answer:  # the sources hold nothing: no model, no line
                 return
             async with self._service.queue.turn(lambda place: self._tell_stage("waiting", position=place)):
+                self._service.warmer.give_way()
                 if self._service.library.generator is generator:  # else another was chosen meanwhile: begin anew
                     await self._in_thread(self._generate, generator, steps)
+
+    def _warm_again(self) -> None:
+        """Have a core that was read anew kept for the next question."""
+        receipt = self.answer.receipt if self.answer else None
+        if receipt and (reused_share(receipt) or 1.0) < REUSED_SHARE:
+            self._service.warmer.wake(self.wanted.notebook)
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what `work` returns
         """Run `work` in a thread and, if stopped, wait until it has ended: only then is the generator free."""
@@ -170,6 +180,7 @@ class Asking:
             source_ids=wanted.source_ids,
             history=wanted.history,
             today=wanted.today,
+            mode=wanted.mode,
             stop=self._stop,
         )
         self._take(next(steps))

@@ -6,13 +6,12 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field
 
-from fumikura.records import AnswerStatus, Coverage, Finish, Notice, Via
-from fumikura.store import ConversationRow, TurnRow
+from fumikura.records import AnswerStatus, Coverage, Finish, Mode, Notice, Via
+from fumikura.store import MODES, ConversationRow, TurnRow
 from fumikura.web.errors import notice_body
 from fumikura.web.language import Language
 from fumikura.web.schemas_common import Error, Input
 
-MODES = ("auto", "rag")
 TITLE_CHARS = 200
 
 
@@ -29,7 +28,11 @@ class AskInput(Input):
     """A question to one notebook."""
 
     question: Text
-    mode: str = Field("auto", description="auto or rag", json_schema_extra={"enum": list(MODES)})
+    mode: str = Field(
+        "auto",
+        description="How the sources are read; auto: as the notebook or the settings say",
+        json_schema_extra={"enum": list(MODES)},
+    )
     as_of: str | None = Field(None, description="The day that the question is asked on, as 2026-03-05")
     debug: bool = Field(False, description="Also return `contexts`: the passages as the model received them")
 
@@ -87,14 +90,26 @@ class ReceiptHit(BaseModel):
     used: bool
 
 
+class CoreSourceOut(BaseModel):
+    """A source that was read in full."""
+
+    source_id: str
+    source: str
+    sha256: str
+
+
 class Receipt(BaseModel):
     """What an answer took: tokens and seconds."""
 
     model: str
+    mode: Mode = "rag"
     prompt_tokens: int | None
     cached_tokens: int | None
+    new_tokens: int | None = None
     answer_tokens: int | None
+    core_tokens: int = 0
     prompt_sha256: str
+    prefix_sha256: str = ""
     settings_sha256: str
     embed_s: float
     search_s: float
@@ -102,6 +117,7 @@ class Receipt(BaseModel):
     decode_s: float
     total_s: float
     hits: list[ReceiptHit]
+    core: list[CoreSourceOut] = []
 
 
 class AnswerOut(BaseModel):

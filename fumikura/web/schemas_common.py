@@ -86,13 +86,21 @@ class NotebookInput(Input):
     name: NotebookTitle
 
 
+class NotebookChanges(Input):
+    """What is given is changed; `mode` is auto, rag, resident or hybrid."""
+
+    name: NotebookTitle | None = None
+    mode: str | None = Field(None, max_length=40)
+
+
 class NotebookOut(BaseModel):
-    """A notebook; `id` is used in paths."""
+    """A notebook; `id` is used in paths, `mode` says how its sources are read."""
 
     id: int
     name: str
     source_count: int
     chunk_count: int
+    mode: str
 
 
 class NotebooksOut(BaseModel):

@@ -9,6 +9,7 @@ from fumikura.store import JobRow, JobState
 from fumikura.web.errors import notice_body
 from fumikura.web.language import Language
 from fumikura.web.schemas_common import Error, Input
+from fumikura.web.schemas_core import CoreStateOut
 
 LONGEST_TEXT_SLICE = 200_000
 
@@ -166,6 +167,7 @@ class ProgressOut(ListingOut):
     jobs: list[JobOut]
     embedding: list[EmbeddingOut]
     notices: list[str]
+    core: CoreStateOut
 
 
 class ReportOut(BaseModel):

@@ -1,4 +1,4 @@
-"""What all routes share: the library, the queue before the model, the worker behind the jobs, the state of backends."""
+"""What all routes share: library, queue before the model, worker behind the jobs, warmer, state of the backends."""
 
 import asyncio
 import os
@@ -11,6 +11,7 @@ from starlette.concurrency import run_in_threadpool
 from fumikura.jobs import Worker
 from fumikura.library import Library, Places
 from fumikura.protocols import Generator
+from fumikura.resident import Warmer, WarmState
 from fumikura.settings import Settings
 from fumikura.web.backend_state import Watched, embedder_state, generator_state
 from fumikura.web.generator_queue import GeneratorQueue
@@ -34,6 +35,7 @@ class Service:
         self.environment = environment
         self.queue = GeneratorQueue()
         self.worker = Worker(library, answering=lambda: self.queue.is_taken)
+        self.warmer = Warmer(library.residence, lambda: self.queue.is_taken or self.worker.busy)
         self.embedder = Watched(lambda: embedder_state(library))
         self.generator = Watched(lambda: generator_state(library, environment))
         self.settings_lock = asyncio.Lock()
@@ -54,14 +56,24 @@ class Service:
         """Begin the background work: the jobs, and loading what the first question needs."""
         self.library.store.break_off_running_turns()
         self.worker.start()
+        self.warmer.start()
+        if notebook := self.library.store.last_prefix_notebook():
+            self.warmer.wake(notebook)
         threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
 
     async def close(self) -> None:
         """End the answers, the worker (its transaction is finished first) and the library with its child processes."""
         await self.queue.close()
         await asyncio.gather(*self._retiring)
+        await run_in_threadpool(self.warmer.stop, WORKER_STOP_S)
         await run_in_threadpool(self.worker.stop, WORKER_STOP_S)
         await run_in_threadpool(self.library.close)
+
+    def core_state(self, notebook: str) -> WarmState:
+        """Return how far the core of a notebook that somebody looks at is; a changed one is computed from now on."""
+        store = self.library.store
+        self.warmer.follow(notebook, f"{store.listing(notebook)} {store.mode(notebook)} {self.settings.sha256}")
+        return self.warmer.state(notebook)
 
     def retire(self, generator: Generator) -> None:
         """Close a generator that is no longer used, after the answer that it may be writing."""

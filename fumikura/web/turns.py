@@ -78,7 +78,7 @@ def trace_of(
         "search": {
             "top_k": settings.search.top_k,
             "search_s": found.search_s,
-            "hits": _hits_with_use(found.hits, prompt),
+            "hits": _hits_with_use(found.hits, prompt, answer),
         },
         "generate": {
             "model": library.generator.name,
@@ -91,9 +91,10 @@ def trace_of(
     }
 
 
-def _hits_with_use(hits: Sequence[Hit], prompt: Prompt | None) -> list[dict[str, Any]]:
+def _hits_with_use(hits: Sequence[Hit], prompt: Prompt | None, answer: Answer | None) -> list[dict[str, Any]]:
     given = {passage.chunk_id for passage in prompt.passages} if prompt else set()
-    return [{**hit_values(hit), "used": hit.chunk_id in given} for hit in hits]
+    resident = {one.source_id for one in answer.receipt.core} if answer else set()
+    return [{**hit_values(hit), "used": hit.chunk_id in given or hit.source_id in resident} for hit in hits]
 
 
 def _dimension(library: Library) -> int | None:

@@ -58,7 +58,7 @@ def open_page(browser: Browser, stub_page: PageStub) -> Iterator[Callable[..., P
             f"if (!localStorage.length) localStorage.setItem('fumikura.conversation.1', '{conversation}')"
         )
         page.goto(stub_page.url)
-        page.locator(".panel-chat textarea").wait_for()
+        page.locator(".chat-scroll").wait_for()
         if conversation:
             page.locator(".turn").first.wait_for(state="attached")
         return page

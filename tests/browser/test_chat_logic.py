@@ -5,6 +5,7 @@ import re
 import statistics
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from page_stub import NOTEBOOK, PageStub, answer, citation, hit, hits, keep_conversation, source, turn
@@ -92,7 +93,7 @@ def test_a_mark_shows_its_quotes_and_opens_the_source(stub_page: PageStub, open_
     page.keyboard.press("Escape")
     expect(quotes).to_be_hidden()
     mark.click()
-    page.wait_for_function("document.querySelector('dialog.viewer')")
+    page.locator("dialog.viewer .viewer-plain, dialog.viewer [role=alert]").wait_for()
     asked = [body["quote"] for body in stub_page.asked(f"POST {NOTEBOOK}/passage")]
     assert sorted(asked) == sorted([BACKUP, "月に一度は試す。"])  # asked for side by side
 
@@ -140,6 +141,38 @@ def test_an_error_says_what_to_do(stub_page: PageStub, open_page: OpenPage) -> N
     expect(last_turn(page)).to_contain_text("待つ人が多すぎます。")
 
 
+def test_what_is_sent_before_the_conversation_is_there_waits_in_the_field(
+    stub_page: PageStub, open_page: OpenPage
+) -> None:
+    stub_page.script = [hits(KURA), ("answer", answer("毎晩です。", []))]
+    page = open_page()
+    held: list[Any] = []
+    page.route(f"**{NOTEBOOK}/conversations", lambda route: held.append(route), times=1)
+    with page.expect_request(f"**{NOTEBOOK}/conversations"):
+        page.reload()
+    field = page.locator(".composer textarea")
+    field.fill("控えはいつ？")
+    field.press("Enter")
+    page.wait_for_timeout(300)
+    expect(field).to_have_value("控えはいつ？")
+    assert not stub_page.asked(f"POST {NOTEBOOK}/ask")
+    held[0].continue_()
+    expect(last_turn(page)).to_contain_text("毎晩です。")
+    expect(field).to_have_value("")
+
+
+def test_a_mark_is_large_enough_to_hit(stub_page: PageStub, open_page: OpenPage) -> None:
+    stub_page.script = [hits(KURA), ("answer", answer("毎晩三時です。[1]", [citation(1, BACKUP)]))]
+    page = open_page()
+    ask(page, "控えはいつ？")
+    box = page.locator("button.mark").bounding_box()
+    assert box
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    for x, y in [(-11.5, 0), (11.5, 0), (0, -11.5), (0, 11.5)]:
+        hit = "([x, y]) => document.elementFromPoint(x, y).className"
+        assert page.evaluate(hit, [middle[0] + x, middle[1] + y]) == "mark"
+
+
 def test_the_reader_is_followed_only_at_the_end(stub_page: PageStub, open_page: OpenPage) -> None:
     lines = [("token", {"text": f"\n\n行 {n}"}) for n in range(40)]
     stub_page.script = [hits(KURA), *lines, "wait", *lines, 0.3, "wait"]
@@ -177,7 +210,7 @@ def test_partly_cut_and_noticed_answers_say_so(stub_page: PageStub, open_page: O
         "status": "partly",
         "unsupported": ["安い。", "高い。"],
         "finish": "length",
-        "notices": ["語だけで探しました。"],
+        "notices": ["語だけで探しました。", "答えが長さの上限で切れました。"],
     }
     keep_conversation(
         stub_page, turn("t1", "費用は？", answer=answer("毎晩です。[2]", [citation(2, BACKUP)], **changes))
@@ -185,6 +218,7 @@ def test_partly_cut_and_noticed_answers_say_so(stub_page: PageStub, open_page: O
     page = open_page(conversation="c1")
     for words in ("質問の一部には", "2 文は資料で確かめられず省きました", "長さの上限", "語だけで探しました。"):
         expect(last_turn(page)).to_contain_text(words)
+    expect(page.locator(".remarks > *")).to_have_count(2)  # how it ended is among the notices, and said once
     expect(last_turn(page).get_by_text("安い。")).to_be_hidden()
 
 

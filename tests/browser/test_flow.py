@@ -127,7 +127,7 @@ def test_the_page_speaks_english(open_server: OpenServer, visit: OpenPage) -> No
     expect(row(page, "garden.md")).to_contain_text("chunk")
     turn = ask(page, ASK_FEE)
     expect(turn.locator(".hits")).to_contain_text("Passages found")
-    turn.get_by_role("button", name="See source 1").click()
+    turn.get_by_role("button", name="See source").click()
     expect_quote_open(page, FEE)
     page.locator("dialog.viewer").get_by_role("button", name="Close").click()
     page.get_by_role("button", name="日本語に切り替える").click()

@@ -56,7 +56,7 @@ def test_a_note_is_read_with_its_citations_alive(with_note: PageStub, open_page:
     view.locator("button.mark").hover()
     expect(page.get_by_role("tooltip")).to_contain_text(BACKUP)
     view.locator("button.mark").click()
-    page.wait_for_function("document.querySelector('dialog.viewer')")
+    page.locator("dialog.viewer").wait_for()
     assert with_note.asked(f"POST {NOTEBOOK}/passage")[0]["quote"] == BACKUP
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from page_steps import DROP
 from page_stub import NOTEBOOK, PageStub, source
 from playwright.sync_api import Locator, Page, expect
 
@@ -203,7 +204,7 @@ def failed_job(name: str, message: str) -> dict[str, Any]:
 
 
 def test_a_failed_file_says_why_and_can_be_tried_again_or_dismissed(stub_page: PageStub, open_page: OpenPage) -> None:
-    job = failed_job("家計簿.xlsx", "「家計簿.xlsx」の形式は読めません。")
+    job = failed_job("家計簿.xlsx", "「家計簿.xlsx」の形式は読めません。") | {"step": "split"}
     waiting = {**job, "job_id": 8, "name": "手紙.md", "state": "running", "step": "split", "error": None}
     list_sources(stub_page, jobs=[waiting, job])
     stub_page.replies[f"POST {NOTEBOOK}/jobs/7/retry"] = job
@@ -217,6 +218,43 @@ def test_a_failed_file_says_why_and_can_be_tried_again_or_dismissed(stub_page: P
     page.get_by_role("button", name="消す: 家計簿.xlsx").click()
     expect(entries).to_have_count(1)
     assert len(stub_page.asked(f"POST {NOTEBOOK}/jobs/7/retry")) == 1
+
+
+def test_a_file_that_was_refused_says_so_once_and_offers_no_retry(stub_page: PageStub, open_page: OpenPage) -> None:
+    job = failed_job("写真.png", "「写真.png」は読めません。文字に書き出してください。")
+    job["error"] |= {"code": "source", "hint": "ファイルを確かめて、もう一度加えてください。"}
+    list_sources(stub_page, jobs=[job])
+    page = open_page()
+    expect(page.locator(".arrival [role=alert]")).to_have_text("「写真.png」は読めません。文字に書き出してください。")
+    expect(page.get_by_role("button", name="消す: 写真.png")).to_be_visible()
+    expect(page.get_by_role("button", name="もう一度: 写真.png")).to_have_count(0)
+
+
+def test_files_dropped_before_the_page_is_there_are_sent_once_it_is(stub_page: PageStub, open_page: OpenPage) -> None:
+    stub_page.replies[f"POST {NOTEBOOK}/sources"] = (202, {"jobs": []})
+    page = open_page()
+    held: list[Any] = []
+    page.route("**/api/notebooks", lambda route: held.append(route), times=1)
+    with page.expect_request("**/api/notebooks"):
+        page.reload()
+    page.locator(".composer textarea").wait_for()
+    page.evaluate(DROP, [["早い.md", "本文"]])
+    page.wait_for_timeout(300)
+    assert not stub_page.asked(f"POST {NOTEBOOK}/sources")
+    with page.expect_request(f"**{NOTEBOOK}/sources"):
+        held[0].continue_()
+
+
+def test_a_long_name_is_cut_in_its_folders(stub_page: PageStub, open_page: OpenPage) -> None:
+    name = "とても長い名前のフォルダー/その中のもっと長い名前のフォルダー</script>/三月の議事録.md"
+    list_sources(stub_page, source("s1", name))
+    page = open_page(width=1280)
+    button = page.get_by_role("button", name=name, exact=True)
+    expect(button).to_have_text(name)
+    folder, file = button.locator(".name-folder"), button.locator(".name-file")
+    assert folder.evaluate("one => one.scrollWidth > one.clientWidth")
+    assert file.evaluate("one => one.scrollWidth <= one.clientWidth")
+    expect(file).to_have_text("三月の議事録.md")
 
 
 def test_dropped_files_are_sent_two_at_a_time(stub_page: PageStub, open_page: OpenPage) -> None:

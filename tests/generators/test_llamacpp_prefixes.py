@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fumikura.errors import BackendRefused
-from fumikura.generators import LlamaCppGenerator, LlamaCppOptions
+from fumikura.generators import LlamaCppGenerator, LlamaCppOptions, prefix_sha256
 from fumikura.records import Message, Usage
 
 FAKE_CHILD = str(Path(__file__).with_name("fake_child.py"))
@@ -121,6 +121,15 @@ def test_state_that_kills_the_child_is_removed_and_the_question_answered(make, t
     assert "".join(pieces) == "開館は九時です。[1]"
 
 
+def test_question_is_answered_though_the_kept_state_kills_the_child(make, tmp_path: Path) -> None:
+    first = make()
+    assert first.save_prefix(PREFIX)
+    first.close()
+    *pieces, _ = make("abort").generate_from(PREFIX, QUESTION, 5)
+    assert "".join(pieces) == "開館は九時です。[1]"
+    assert left(tmp_path) == []
+
+
 def test_without_a_folder_nothing_is_kept(make) -> None:
     generator = make(prefix_folder=None)
     assert not generator.keeps_prefixes
@@ -133,7 +142,7 @@ def test_forgetting_removes_what_is_no_longer_wanted(make) -> None:
     generator = make()
     other = [Message("system", "別の資料")]
     assert generator.save_prefix(PREFIX) and generator.save_prefix(other)
-    assert generator.forget_prefixes(keep=[other]) == 1
+    assert generator.forget_prefixes(keep=[prefix_sha256(other)]) == 1
     assert generator.restore_prefix(other) and not generator.restore_prefix(PREFIX)
 
 

@@ -6,8 +6,9 @@ import time
 import pytest
 from stub_llm import StubServer
 
-from fumikura.generators import OllamaGenerator, PrefixCache, prefix_sha256
+from fumikura.generators import OllamaGenerator, prefix_sha256
 from fumikura.generators.prefix import begins_with
+from fumikura.protocols import Generator
 from fumikura.records import Message
 
 SYSTEM = Message("system", "資料")
@@ -15,7 +16,7 @@ PASSAGES = Message("user", "資料一覧:")
 
 
 def test_warming_a_server_asks_for_one_token_and_keeps_nothing(make) -> None:
-    generator: PrefixCache = make()
+    generator: Generator = make()
     assert generator.warm([SYSTEM], threading.Event()).finish == "complete"
     assert not generator.keeps_prefixes
     assert not generator.save_prefix([SYSTEM])

@@ -116,7 +116,7 @@ def test_a_body_over_the_limit_is_refused_by_its_length_and_by_count(open_client
 
 
 @pytest.mark.parametrize("path", ["/", "/login", "/api/health", "/api/nothing", "/nothing", "/js/nothing.js"])
-def test_every_reply_carries_the_security_headers(client: TestClient, path: str) -> None:
+def test_documents_and_answers_carry_the_security_headers(client: TestClient, path: str) -> None:
     headers = client.get(path).headers
     policy = dict(rule.strip().split(" ", 1) for rule in headers["content-security-policy"].split(";"))
     assert policy["default-src"] == "'none'"
@@ -127,6 +127,16 @@ def test_every_reply_carries_the_security_headers(client: TestClient, path: str)
     assert headers["cross-origin-opener-policy"] == "same-origin"
     if path.startswith("/api/"):
         assert headers["cache-control"] == "no-store"
+
+
+@pytest.mark.parametrize("path", ["/js/app.js", "/css/page.css", "/vendor/preact/preact.js"])
+def test_parts_of_the_page_say_what_is_not_for_documents_only(client: TestClient, path: str) -> None:
+    reply = client.get(path)
+    assert reply.status_code == 200
+    for headers in (reply.headers, client.get(path, headers={"If-None-Match": reply.headers["etag"]}).headers):
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["cross-origin-resource-policy"] == "same-origin"
+        assert "content-security-policy" not in headers
 
 
 def test_there_are_no_web_sockets(client: TestClient) -> None:

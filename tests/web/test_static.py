@@ -1,11 +1,13 @@
 """The page's files: complete texts in both languages, unchanged libraries, nothing inline, nothing from elsewhere."""
 
-import gzip
 import hashlib
+import os
 import re
 from pathlib import Path
 
 import pytest
+
+from fumikura.web.routes.pages import JOINED, find_file
 
 STATIC = Path(__file__).parents[2] / "fumikura" / "web" / "static"
 VENDOR = STATIC / "vendor"
@@ -85,8 +87,9 @@ def test_libraries_are_those_whose_checksums_are_written_down():
     assert all((VENDOR / name).parent.joinpath("LICENSE").is_file() for name in found)
 
 
-def test_libraries_are_imported_at_one_door():
-    assert [name_of(path) for path in SCRIPTS if "vendor/" in path.read_text(encoding="utf-8")] == ["js/vendor.js"]
+def test_libraries_are_imported_at_two_doors():
+    doors = [name_of(path) for path in SCRIPTS if "vendor/" in path.read_text(encoding="utf-8")]
+    assert doors == ["js/markdown.js", "js/vendor.js"]
 
 
 @pytest.mark.parametrize("path", [path for path in OWN if path.suffix == ".html"], ids=name_of)
@@ -95,7 +98,7 @@ def test_pages_hold_nothing_that_the_policy_forbids(path):
     assert not re.search(r"<style|\sstyle\s*=|\son\w+\s*=|javascript:", page)
     assert all(body.strip() == "" for body in re.findall(r"<script[^>]*>(.*?)</script>", page, re.DOTALL))
     for target in re.findall(r'(?:href|src)="([^"]+)"', page):
-        assert (STATIC / target.removeprefix("/")).is_file(), target
+        assert find_file(target.removeprefix("/")), target
 
 
 @pytest.mark.parametrize("path", OWN, ids=name_of)
@@ -107,7 +110,7 @@ def test_nothing_is_loaded_from_elsewhere(path):
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=name_of)
 def test_imports_exist(path):
-    for target in re.findall(r"""(?:from|import)\s+"(\.[^"]+)\"""", path.read_text(encoding="utf-8")):
+    for target in re.findall(r"""(?:from|import)[\s(]+"(\.[^"]+)\"""", path.read_text(encoding="utf-8")):
         assert (path.parent / target).is_file(), target
 
 
@@ -129,24 +132,39 @@ def test_colours_stand_in_the_tokens_only():
         assert stray == [], path.name
 
 
-def loaded_with(page: str) -> set[Path]:
-    """The page, and all that it and its scripts name (what a script fetches later, `import("…")`, is not named)."""
-    found, waiting = set(), [STATIC / page]
+def test_style_sheets_are_sent_as_one_and_none_is_left_out():
+    sheets = {path.stem: path.read_bytes() for path in (STATIC / "css").glob("*.css")}
+    for name, joined in JOINED.items():
+        file = find_file(name)
+        assert file and file.content == b"".join(sheets[sheet] for sheet in joined)
+    assert {sheet for joined in JOINED.values() for sheet in joined} == sheets.keys()
+
+
+def loaded_with(*names: str) -> dict[str, int]:
+    """These files and all that they name, with their bytes as they are sent; `import("…")` fetches later."""
+    found: dict[str, int] = {}
+    waiting = list(names)
     while waiting:
-        path = waiting.pop()
-        if path in found:
+        name = waiting.pop()
+        if name in found:
             continue
-        found.add(path)
-        source = path.read_text(encoding="utf-8")
-        waiting += [
-            STATIC / target for target in re.findall(r'(?:href|src)="/([^"]+)"', source) if path.suffix == ".html"
-        ]
-        named = re.findall(r"""(?:from|import)\s*["'](\.[^"']+)["']""", source) if path.suffix == ".js" else []
-        waiting += [(path.parent / target).resolve() for target in named]
+        file = find_file(name)
+        assert file, name
+        found[name] = len(file.packed or file.content)
+        source = file.content.decode()
+        if name.endswith(".html"):
+            waiting += re.findall(r'(?:href|src)="/([^"]+)"', source)
+        if name.endswith(".js"):
+            named = re.findall(r"""(?:from|import)\s*["'](\.[^"']+)["']""", source)
+            waiting += [os.path.normpath(Path(name).parent / target) for target in named]
     return found
 
 
-def test_the_whole_page_is_small():
-    files = loaded_with("index.html")
-    assert STATIC / "vendor" / "preact" / "preact.js" in files
-    assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in files) < 150_000  # bytes, as they are sent
+def test_the_page_is_in_use_after_few_files_and_small_as_a_whole():
+    first = loaded_with("index.html")
+    assert {"js/vendor.js", "vendor/preact/preact.js", "css/page.css"} < first.keys()
+    assert len(first) <= 24  # each costs a browser about 5 ms
+    assert sum(first.values()) < 50_000
+    whole = loaded_with("index.html", "js/panels.js", "js/markdown.js")
+    assert "vendor/markdown-it/markdown-it.js" in whole.keys() - first.keys()
+    assert sum(whole.values()) < 150_000

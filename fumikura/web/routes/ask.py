@@ -10,12 +10,12 @@ from fastapi import APIRouter, Request
 
 from fumikura.errors import QuestionError
 from fumikura.records import Answer, Prompt
+from fumikura.store import check_mode
 from fumikura.web.asking import Asking, Wanted
 from fumikura.web.deps import NotebookName, Services, Speaks, notebook_named
 from fumikura.web.events import EventStream
 from fumikura.web.language import Language
 from fumikura.web.schemas_answers import (
-    MODES,
     AnswerDocument,
     NotebookAskInput,
     SeedAskInput,
@@ -67,20 +67,12 @@ def _wanted(service: Service, notebook: str, asked: NotebookAskInput, language: 
     library.notebook(notebook).check(asked.question)
     for source_id in asked.source_ids or ():
         library.store.get_source(notebook, source_id)
-    _check_mode(asked.mode)
-    wanted = Wanted(notebook, asked.question, language, _day(asked.as_of), asked.source_ids)
+    mode = check_mode(asked.mode)
+    wanted = Wanted(notebook, asked.question, language, _day(asked.as_of), asked.source_ids, mode)
     if not keep:
         return wanted
     turn, history = open_turn(library.store, notebook, asked.question, asked.conversation_id)
     return replace(wanted, history=history, conversation_id=turn.conversation_id, turn_id=turn.turn_id)
-
-
-def _check_mode(mode: str) -> None:
-    if mode not in MODES:
-        raise QuestionError(
-            f"mode「{mode[:40]}」はまだ使えません（常駐する資料の機能はこれからです）。使えるもの: {', '.join(MODES)}",
-            f"mode '{mode[:40]}' is not available yet (pinned sources are to come); available: {', '.join(MODES)}",
-        )
 
 
 def _day(text: str | None) -> date | None:

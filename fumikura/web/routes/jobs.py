@@ -8,6 +8,7 @@ from fumikura.errors import NotFound
 from fumikura.store import JobRow, Store
 from fumikura.web.deps import LARGEST_ID, NotebookName, Services, Speaks
 from fumikura.web.schemas_common import ERRORS
+from fumikura.web.schemas_core import CoreStateOut
 from fumikura.web.schemas_sources import EmbeddingOut, JobOut, JobsOut, ProgressOut, job_out
 
 router = APIRouter(prefix="/api/notebooks/{notebook}", tags=["jobs"], responses=ERRORS)
@@ -31,6 +32,7 @@ def show_progress(service: Services, notebook: NotebookName, language: Speaks) -
             for one in embedding
         ],
         notices=[failure.message(language)] if failure else [],
+        core=CoreStateOut.of(service.core_state(notebook), language),
     )
 
 

@@ -6,7 +6,7 @@ from fumikura.errors import Conflict, NotFound
 from fumikura.removal import LOG_NOTICE
 from fumikura.store import NotebookRow, Store
 from fumikura.web.deps import DEFAULT_NOTEBOOK, NotebookName, Services, Speaks
-from fumikura.web.schemas_common import ERRORS, NotebookInput, NotebookOut, NotebooksOut, NoticesOut
+from fumikura.web.schemas_common import ERRORS, NotebookChanges, NotebookInput, NotebookOut, NotebooksOut, NoticesOut
 
 router = APIRouter(prefix="/api/notebooks", tags=["notebooks"], responses=ERRORS)
 
@@ -34,12 +34,15 @@ def add_notebook(service: Services, given: NotebookInput) -> NotebookOut:
 
 
 @router.patch("/{notebook}")
-def rename_notebook(service: Services, notebook: NotebookName, given: NotebookInput) -> NotebookOut:
-    """Give a notebook another name. 409 when it is taken."""
+def change_notebook(service: Services, notebook: NotebookName, given: NotebookChanges) -> NotebookOut:
+    """Give a notebook another name (409 when it is taken), choose how its sources are read."""
     store = service.library.store
-    if given.name != notebook:
-        store.rename_notebook(notebook, given.name)
-    return _existing(store, given.name)
+    name = given.name or notebook
+    if given.mode is not None:
+        store.set_mode(notebook, given.mode)
+    if name != notebook:
+        store.rename_notebook(notebook, name)
+    return _existing(store, name)
 
 
 @router.delete("/{notebook}")
@@ -63,4 +66,10 @@ def _existing(store: Store, name: str) -> NotebookOut:
 
 
 def _shown(row: NotebookRow) -> NotebookOut:
-    return NotebookOut(id=row.notebook_id, name=row.name, source_count=row.source_count, chunk_count=row.chunk_count)
+    return NotebookOut(
+        id=row.notebook_id,
+        name=row.name,
+        source_count=row.source_count,
+        chunk_count=row.chunk_count,
+        mode=row.mode,
+    )

@@ -15,6 +15,11 @@ router = APIRouter(include_in_schema=False)
 READING = ["GET", "HEAD"]
 STATIC = Path(__file__).parents[1] / "static"
 PAGES = {"/": "index.html", "/login": "login.html"}
+# Style sheets that are sent as one: a browser spends about 5 ms on each request, however small.
+JOINED = {
+    "css/page.css": ("base", "layout", "sources", "chat", "notes", "settings"),
+    "css/login_page.css": ("base", "login"),
+}
 KINDS = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -70,11 +75,16 @@ def is_open(path: str) -> bool:
 
 def find_file(name: str, folder: Path = STATIC) -> StaticFile | None:
     """Return the static file of this relative path, None where there is none to be shown."""
-    path = folder / name
     parts = name.split("/")
-    if any(part in ("", "..") or part.startswith(".") for part in parts) or path.suffix not in KINDS:
+    if any(part in ("", "..") or part.startswith(".") for part in parts) or Path(name).suffix not in KINDS:
         return None
-    return _read(path, _changed(path)) if path.is_file() else None
+    paths = _paths(name, folder)
+    return _read(paths, tuple(map(_changed, paths))) if all(path.is_file() for path in paths) else None
+
+
+def _paths(name: str, folder: Path) -> tuple[Path, ...]:
+    """Return the files that this name stands for: one, or those that are joined."""
+    return tuple(folder / f"css/{sheet}.css" for sheet in JOINED.get(name, ())) or (folder / name,)
 
 
 def _changed(path: Path) -> tuple[int, int]:
@@ -86,12 +96,12 @@ def _changed(path: Path) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=512)
-def _read(path: Path, changed: tuple[int, int]) -> StaticFile:
-    """Read and compress a file once for each of its versions."""
-    content = path.read_bytes()
+def _read(paths: tuple[Path, ...], changed: tuple[tuple[int, int], ...]) -> StaticFile:
+    """Read, join and compress files once for each of their versions."""
+    content = b"".join(path.read_bytes() for path in paths)
     packed = gzip.compress(content, 9, mtime=0) if len(content) >= SMALLEST_GZIP else None
-    etag = f'"{hashlib.sha256(content).hexdigest()[:24]}"'
-    return StaticFile(content, packed, KINDS[path.suffix], etag)
+    etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+    return StaticFile(content, packed, KINDS[paths[0].suffix], etag)
 
 
 @lru_cache(maxsize=8)
@@ -101,12 +111,12 @@ def _login_files(changed: tuple[int, int]) -> frozenset[str]:
     waiting = ["login.html"]
     while waiting:
         name = waiting.pop()
-        path = STATIC / name
-        if name in found or not path.is_file():
+        file = None if name in found else find_file(name)
+        if file is None:
             continue
         found.add(name)
-        if path.suffix in (".html", ".js", ".css"):
-            waiting += [_relative(name, named) for named in NAMED.findall(path.read_text(encoding="utf-8"))]
+        if name.endswith((".html", ".js", ".css")):
+            waiting += [_relative(name, named) for named in NAMED.findall(file.content.decode())]
     return frozenset(found)
 
 

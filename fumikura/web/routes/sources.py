@@ -139,7 +139,7 @@ def download_original(service: Services, notebook: NotebookName, source_id: str)
 def change_source(
     service: Services, notebook: NotebookName, language: Speaks, source_id: str, given: SourceChanges
 ) -> SourceOut:
-    """Rename the source, tick it in or out of questions, pin it."""
+    """Rename the source, tick it in or out of questions, pin it (409 when the pinned ones no longer fit)."""
     store = service.library.store
     source = store.get_source(notebook, source_id)
     if given.name is not None:
@@ -147,7 +147,9 @@ def change_source(
     if given.included is not None:
         source = store.set_included(notebook, source.source_id, given.included)
     if given.pinned is not None:
-        source = store.set_pinned(notebook, source.source_id, given.pinned)
+        residence = service.library.residence(notebook)
+        change = residence.pin if given.pinned else residence.unpin
+        (source,) = change([source.source_id])
     return source_out(source, language)
 
 

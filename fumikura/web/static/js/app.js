@@ -1,19 +1,18 @@
 // @ts-check
 // The page: header, banner, three panels or the settings. A panel gets the open notebook as a prop and is made anew
 // when another notebook or language is chosen; it draws into its <section>, beginning with a .panel-head.
+// What is imported here is the frame with the field for a question: shown first, in few files (panels.js has the rest).
 import "./strings/common.js";
-import { get, onReconnect } from "./api.js";
-import { ChatPanel } from "./chat/panel.js";
+import { onReconnect } from "./api.js";
+import { QuestionField } from "./chat/composer.js";
 import { Header } from "./header.js";
 import { languageStore, t } from "./i18n.js";
+import { fetched } from "./later.js";
 import { loadNotebooks, notebookName } from "./notebooks.js";
-import { NotesPanel } from "./notes/panel.js";
-import { DropVeil } from "./sources/add.js";
-import { SourcesPanel } from "./sources/panel.js";
-import { watchProgress } from "./sources/progress.js";
+import { DropVeil } from "./sources/drop.js";
 import { app, remember, remembered, useStore } from "./state.js";
 import { Icon, IconButton } from "./ui/icons.js";
-import { Toaster, toastError } from "./ui/toast.js";
+import { Toaster } from "./ui/toast.js";
 import { html, render, useEffect, useState } from "./vendor.js";
 
 function Root() {
@@ -24,6 +23,7 @@ function Root() {
     document.documentElement.lang = chosen;
     document.title = [inSettings ? t("settings") : notebook && notebookName(notebook), t("title")].filter(Boolean).join(" – ");
   }, [chosen, inSettings, notebook]);
+  useEffect(() => void loadPanels(), []);
   // The panels stay alive behind the settings: an answer goes on while someone looks there.
   return html`<div key=${chosen} class="page">
     <a class="skip-link" href="#main" onClick=${skipToMain}>${t("skip")}</a>
@@ -39,17 +39,17 @@ function Root() {
   </div>`;
 }
 
+// An effect, so that the first paint does not wait for it.
+async function loadPanels() {
+  const panels = await fetched(() => import("./panels.js"));
+  if (panels) app.set({ panels });
+}
+
 // Fetched when it is first opened: most visits never need it.
 function Settings() {
   const [Page, setPage] = useState(/** @type {any} */ (null));
   useEffect(() => {
-    const show = ({ SettingsPage }) => setPage(() => SettingsPage);
-    // The server is away: the banner says so. A browser never fetches a module again that it could not get: reload.
-    const wait = () => {
-      onReconnect(() => location.reload());
-      get("/api/health").catch(toastError);
-    };
-    import("./settings/page.js").then(show, wait);
+    fetched(() => import("./settings/page.js")).then((settings) => settings && setPage(() => settings.SettingsPage));
   }, []);
   return Page && html`<${Page} />`;
 }
@@ -78,20 +78,42 @@ function Banner() {
 
 function Panels({ notebook }) {
   const tab = useStore(app, (value) => value.tab);
+  const panels = useStore(app, (value) => value.panels);
   const [left, foldLeft] = useFold("left");
   const [right, foldRight] = useFold("right");
   const key = notebook?.id ?? "loading";
   return html`<div class="panels" data-tab=${tab} data-left=${left} data-right=${right}>
     <${Panel} name="sources" icon="book" state=${left} fold=${foldLeft} foldIcon="left">
-      <${SourcesPanel} key=${key} notebook=${notebook} />
+      ${panels ? html`<${panels.SourcesPanel} key=${key} />` : html`<${Waiting} title=${t("panel.sources")} />`}
     <//>
     <section class="panel panel-chat" aria-label=${t("panel.chat")}>
-      ${notebook && html`<${ChatPanel} key=${key} notebook=${notebook} />`}
+      ${panels && notebook ? html`<${panels.ChatPanel} key=${key} />` : html`<${ChatWaiting} />`}
+      <${QuestionField} panels=${panels} />
     </section>
     <${Panel} name="notes" icon="note" state=${right} fold=${foldRight} foldIcon="right">
-      ${notebook && html`<${NotesPanel} key=${key} notebook=${notebook} />`}
+      ${panels && notebook ? html`<${panels.NotesPanel} key=${key} />` : html`<${Waiting} title=${t("panel.notes")} />`}
     <//>
   </div>`;
+}
+
+function Waiting({ title }) {
+  return html`<header class="panel-head"><h2>${title}</h2></header>
+    <div class="panel-waiting" role="status" aria-label=${t("loading")}>
+      <div class="skeleton"></div>
+      <div class="skeleton"></div>
+    </div>`;
+}
+
+/** The chat before its conversation is there. */
+function ChatWaiting() {
+  return html`<header class="panel-head"></header>
+    <div class="chat-body">
+      <div class="chat-waiting" role="status" aria-label=${t("loading")}>
+        <div class="skeleton"></div>
+        <div class="skeleton"></div>
+        <div class="skeleton"></div>
+      </div>
+    </div>`;
 }
 
 function useFold(side) {
@@ -135,4 +157,3 @@ render(html`<${Root} />`, /** @type {HTMLElement} */ (document.getElementById("a
 loadNotebooks();
 onReconnect(loadNotebooks);
 languageStore.subscribe(loadNotebooks);
-watchProgress();

@@ -1,6 +1,7 @@
 // @ts-check
 import { language, setLanguage, t } from "./i18n.js";
-import { deleteNotebook, loadNotebooks, newNotebook, notebookName, openNotebook, renameNotebook } from "./notebooks.js";
+import { fetched } from "./later.js";
+import { loadNotebooks, notebookName, openNotebook } from "./notebooks.js";
 import { app, createStore, remember, remembered, useStore } from "./state.js";
 import { Icon, IconButton } from "./ui/icons.js";
 import { Menu } from "./ui/menu.js";
@@ -64,11 +65,16 @@ function NotebookMenu() {
   const entries = [
     ...choices,
     "line",
-    { label: t("notebook.new"), icon: "add", onSelect: newNotebook },
-    { label: t("notebook.rename"), icon: "edit", onSelect: renameNotebook },
-    { label: t("notebook.delete"), icon: "trash", onSelect: deleteNotebook, danger: true },
+    { label: t("notebook.new"), icon: "add", onSelect: () => inDialog("newNotebook") },
+    { label: t("notebook.rename"), icon: "edit", onSelect: () => inDialog("renameNotebook") },
+    { label: t("notebook.delete"), icon: "trash", onSelect: () => inDialog("deleteNotebook"), danger: true },
   ];
   return html`<${Menu} class="notebook-button" label=${t("notebook.choose", { name })} entries=${entries} align="start">
     <${Icon} name="book" /><span>${name}</span><${Icon} name="chevron" size=${14} />
   <//>`;
+}
+
+async function inDialog(name) {
+  const dialogs = await fetched(() => import("./notebook_dialogs.js"));
+  dialogs?.[name]();
 }

@@ -1,7 +1,15 @@
 // @ts-check
-/** Markdown of answers, notes and sources → HTML that may be put into the page. The only place that makes HTML. */
-import { DOMPurify, cjkFriendly, markdownIt } from "./vendor.js";
+/**
+ * Markdown of answers, notes and sources → HTML that may be put into the page. The only place that makes HTML.
+ * Half of all bytes hang on its libraries: marked.js fetches it after the page is in use.
+ */
+import cjkFriendly from "../vendor/markdown-it-cjk-friendly/markdown-it-cjk-friendly.js";
+// UMD files: as modules they can only set a global. (markdown-it as a module is 3 KB larger, compressed.)
+import "../vendor/dompurify/purify.js";
+import "../vendor/markdown-it/markdown-it.js";
 import { t } from "./i18n.js";
+
+const { DOMPurify, markdownit: markdownIt } = /** @type {any} */ (globalThis);
 
 const HEADING_SHIFT = 3; // an answer stands below the panel's h2 and the question's h3
 
@@ -43,9 +51,6 @@ export function renderMarkdown(text, { numbers = [], live = true } = {}) {
   const env = { numbers: numbers === "all" ? null : new Set(numbers), live };
   return DOMPurify.sanitize(parser.render(text, env), ALLOWED);
 }
-
-/** Return the words alone, for a list or to be read aloud: no marks, no signs of Markdown. */
-export const plainText = (text) => text.replace(/\s?\[\d{1,3}\]/g, "").replace(/[*_`|]|^[#>\s-]+/gm, "");
 
 /** markdown-it's inline rule for `[n]`: code spans are read before it, so that a mark in code stays text. */
 function readMark(state, silent) {

@@ -44,15 +44,29 @@ export function useStore(store, selector = identity) {
 
 const identity = (value) => value;
 
+/** The store's value as soon as it passes `test`. */
+export function firstValue(store, test) {
+  if (test(store.get())) return Promise.resolve(store.get());
+  return new Promise((resolve) => {
+    const end = store.subscribe((value) => {
+      if (!test(value)) return;
+      end();
+      resolve(value);
+    });
+  });
+}
+
 /**
  * What all panels share. `notebook` is {id, name, source_count, chunk_count} or null while it loads;
- * `online` is false while the server cannot be reached; `tab` is the panel shown on narrow screens.
+ * `online` is false while the server cannot be reached; `tab` is the panel shown on narrow screens;
+ * `panels` is the module panels.js, or null until it is there.
  */
 export const app = createStore({
   online: true,
   notebook: /** @type {any} */ (null),
   notebooks: /** @type {any[]} */ ([]),
   tab: "chat",
+  panels: /** @type {any} */ (null),
 });
 
 /** Read a remembered choice (null when there is none, or the browser keeps nothing). */

@@ -1,5 +1,5 @@
 // @ts-check
-// The one door to the vendored libraries (versions, licences and checksums: ../vendor/README.md).
+// The door to the vendored libraries that the page needs at once (versions, licences and checksums: ../vendor/README.md).
 import { Component, Fragment, createContext, createElement, render } from "../vendor/preact/preact.js";
 import {
   useCallback,
@@ -13,19 +13,9 @@ import {
   useState,
 } from "../vendor/preact/hooks.js";
 import htm from "../vendor/htm/htm.js";
-import cjkFriendly from "../vendor/markdown-it-cjk-friendly/markdown-it-cjk-friendly.js";
-// UMD files: as modules they can only set a global. (markdown-it as a module is 3 KB larger, compressed.)
-import "../vendor/dompurify/purify.js";
-import "../vendor/markdown-it/markdown-it.js";
 
 /** Tagged template that makes virtual nodes: html`<p>${text}</p>`. */
 export const html = htm.bind(createElement);
-
-/** Sanitiser; use it after Markdown is rendered and on every render. */
-export const DOMPurify = /** @type {any} */ (globalThis).DOMPurify;
-
-/** Makes a Markdown parser: markdownIt({html: false}). */
-export const markdownIt = /** @type {any} */ (globalThis).markdownit;
 
 /** Keep a component from rendering again while its props are the same (shallow compare, or `same`). */
 export function memo(component, same = shallowEqual) {
@@ -47,7 +37,6 @@ function shallowEqual(left, right) {
 export {
   Component,
   Fragment,
-  cjkFriendly,
   createContext,
   createElement,
   render,

@@ -1,11 +1,12 @@
 // @ts-check
 import { t } from "../i18n.js";
+import { fetched } from "../later.js";
 import { useStore } from "../state.js";
-import { askDialog, confirmDialog } from "../ui/dialog.js";
 import { Icon, IconButton } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { html } from "../vendor.js";
-import { chat, openConversation, removeConversation, renameConversation, startConversation } from "./conversation.js";
+import { openConversation, startConversation } from "./conversation.js";
+import { chat } from "./store.js";
 
 /** The open conversation's name, the others to choose from, and what can be done with it. */
 export function ConversationBar() {
@@ -36,22 +37,12 @@ function choices(conversations, conversationId) {
 
 function doings(conversation) {
   return [
-    { label: t("chat.rename"), icon: "edit", onSelect: () => rename(conversation) },
-    { label: t("chat.delete"), icon: "trash", danger: true, onSelect: () => remove(conversation) },
+    { label: t("chat.rename"), icon: "edit", onSelect: () => inDialog("rename", conversation) },
+    { label: t("chat.delete"), icon: "trash", danger: true, onSelect: () => inDialog("remove", conversation) },
   ];
 }
 
-function rename({ conversation_id, title }) {
-  const save = (text) => renameConversation(conversation_id, text);
-  askDialog({ title: t("chat.rename_title"), label: t("chat.rename_field"), value: title, confirm: t("chat.rename_yes"), save });
-}
-
-async function remove({ conversation_id, title, turn_count }) {
-  const sure = await confirmDialog({
-    title: t("chat.delete_ask", { title: title || t("chat.untitled") }),
-    text: t("chat.delete_text", { n: turn_count }),
-    confirm: t("chat.delete"),
-    danger: true,
-  });
-  if (sure) await removeConversation(conversation_id);
+async function inDialog(name, conversation) {
+  const dialogs = await fetched(() => import("./dialogs.js"));
+  dialogs?.[name](conversation);
 }

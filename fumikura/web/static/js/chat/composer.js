@@ -1,17 +1,36 @@
 // @ts-check
 import { t } from "../i18n.js";
 import { isSubmit } from "../keys.js";
+import { app, useStore } from "../state.js";
 import { Icon } from "../ui/icons.js";
-import { html, useRef, useState } from "../vendor.js";
+import { html, useEffect, useRef, useState } from "../vendor.js";
+import { chat, runningTurn } from "./store.js";
 
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
+/** The field of the open conversation. It is there before the panels, which bring `ask` and `stop`. */
+export function QuestionField({ panels }) {
+  const isOpen = useStore(chat, ({ status }) => status !== "loading");
+  const running = useStore(chat, runningTurn);
+  const count = useStore(app, ({ notebook }) => notebook?.source_count);
+  const placeholder = count === undefined ? "" : t(count ? "chat.placeholder" : "chat.placeholder_no_sources");
+  const onStop = () => panels.stop(running);
+  return html`<${Composer}
+    ready=${isOpen && panels !== null}
+    busy=${Boolean(running)}
+    placeholder=${placeholder}
+    onAsk=${panels?.ask}
+    onStop=${onStop}
+  />`;
+}
+
 /**
- * The field for a question. It keeps its text to itself, so that a key stroke renders nothing but the send button,
- * and that once. `onAsk(question)`, `onStop()`; `busy`: an answer is being written.
+ * It keeps its text to itself, so that a key stroke renders nothing but the send button, and that once.
+ * `onAsk(question)`, `onStop()`; `busy`: an answer is being written; not `ready`: what is sent waits here until it is.
  */
-export function Composer({ busy, placeholder, onAsk, onStop }) {
+function Composer({ ready, busy, placeholder, onAsk, onStop }) {
   const field = useRef(/** @type {any} */ (null));
+  const isWaiting = useRef(false);
   const [blank, setBlank] = useState(true);
   const changed = () => {
     setBlank(!field.current.value.trim());
@@ -19,12 +38,16 @@ export function Composer({ busy, placeholder, onAsk, onStop }) {
   };
   const send = () => {
     const question = field.current.value.trim();
-    if (busy || !question) return;
+    isWaiting.current = !ready;
+    if (busy || !ready || !question) return;
     field.current.value = "";
     changed();
     field.current.focus();
     onAsk(question);
   };
+  useEffect(() => {
+    if (isWaiting.current) send();
+  }, [ready]);
   const onKeyDown = (event) => {
     if (!isSubmit(event)) return;
     event.preventDefault();

@@ -1,25 +1,14 @@
 // @ts-check
-/** The open conversation: its store, and what can be done with it. Components call nothing else. */
+/** What can be done with the open conversation. Components call nothing else. */
 import { ApiError, del, get, inNotebook, onReconnect, patch, stream } from "../api.js";
 import { t } from "../i18n.js";
-import { app, createStore, remember, remembered } from "../state.js";
+import { markdownReady } from "../marked.js";
+import { app, remember, remembered } from "../state.js";
 import { toastError } from "../ui/toast.js";
 import { askedTurn, failedTurn, isReplaceable, keptTurn, stoppedTurn, withEvent } from "./model.js";
+import { chat, live } from "./store.js";
 
 const POLL_MS = 2000;
-
-/** `status`: "loading" | "ready" | "failed"; `spoken`: what a screen reader is told when an answer is there. */
-export const chat = createStore({
-  notebookId: /** @type {any} */ (null),
-  status: "loading",
-  conversations: /** @type {any[]} */ ([]),
-  conversationId: /** @type {string | null} */ (null),
-  turns: /** @type {import("./model.js").Turn[]} */ ([]),
-  spoken: "",
-});
-
-/** Turns that this page is streaming, by key; they go on while another conversation is shown. */
-const live = new Map();
 
 /** Show the open notebook's conversation; nothing happens where it is shown already (the page only changed language). */
 export async function showNotebook() {
@@ -51,7 +40,7 @@ export async function openConversation(conversationId) {
   chat.set({ status: "loading", conversationId, turns: [] });
   keepOpen(conversationId);
   try {
-    const { turns } = await get(inNotebook(`/conversations/${conversationId}`));
+    const [{ turns }] = await Promise.all([get(inNotebook(`/conversations/${conversationId}`)), markdownReady()]);
     if (chat.get().conversationId !== conversationId) return;
     chat.set({ status: "ready", turns: turns.map((turn) => liveTurn(turn.turn_id) ?? keptTurn(turn)) });
     pollWhileRunning(conversationId);
@@ -95,9 +84,6 @@ export async function ask(question) {
 export function stop(turn) {
   live.get(turn.key)?.controller.abort();
 }
-
-/** Whether this page can stop the turn. */
-export const isLive = (turn) => live.has(turn.key);
 
 /** Ask the same again; a turn without a whole answer is replaced. */
 export async function retry(turn) {

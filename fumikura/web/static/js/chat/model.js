@@ -64,11 +64,6 @@ export function isReplaceable(turn) {
   return turn.state !== "complete" && turn.state !== "running";
 }
 
-/** The numbers that `[n]` may name. */
-export function citedNumbers(answer) {
-  return new Set((answer?.citations ?? []).map((citation) => citation.n));
-}
-
 /** The sources used, one entry a number: `{n, source_id, source, heading, page, citations}`. */
 export function sourcesUsed(citations) {
   const byNumber = new Map();

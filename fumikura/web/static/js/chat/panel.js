@@ -1,14 +1,14 @@
 // @ts-check
 import { addStrings, t } from "../i18n.js";
-import { plainText } from "../markdown.js";
+import { plainText } from "../marked.js";
 import { sources } from "../sources/progress.js";
 import { app, useStore } from "../state.js";
 import { chatStrings } from "../strings/chat.js";
 import { Icon } from "../ui/icons.js";
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor.js";
 import { ConversationBar } from "./bar.js";
-import { Composer } from "./composer.js";
-import { ask, chat, isLive, openNotebook, showNotebook, stop } from "./conversation.js";
+import { ask, openNotebook, showNotebook } from "./conversation.js";
+import { chat } from "./store.js";
 import { Turn } from "./turn.js";
 
 addStrings(chatStrings);
@@ -17,19 +17,14 @@ const AT_END_PX = 48; // nearer than this to the end, the reader follows the ans
 const TURNS_AT_ONCE = 40; // 500 took 2 s before the first was seen, 40 take 0.15 s
 const NEAR_TOP_PX = 800; // nearer than this to the top, earlier turns are added
 
-/** The middle panel: the conversation's bar, its turns, the field for a question. Made anew with each notebook. */
+/** The middle panel above the field for a question: the conversation's bar and its turns. Made anew with each notebook. */
 export function ChatPanel() {
-  const running = useStore(chat, ({ turns }) => turns.find((turn) => turn.state === "running" && isLive(turn))?.key);
   const spoken = useStore(chat, (value) => value.spoken);
   const counted = useStore(app, ({ notebook }) => (notebook?.source_count ?? 0) > 0);
   const listed = useStore(sources, ({ list }) => list.length > 0);
-  const hasSources = counted || listed;
   useEffect(() => void showNotebook(), []);
-  const onStop = () => stop({ key: running });
-  const placeholder = t(hasSources ? "chat.placeholder" : "chat.placeholder_no_sources");
   return html`<${ConversationBar} />
-    <${Turns} hasSources=${hasSources} />
-    <${Composer} busy=${Boolean(running)} placeholder=${placeholder} onAsk=${ask} onStop=${onStop} />
+    <${Turns} hasSources=${counted || listed} />
     <p class="visually-hidden" aria-live="polite">${plainText(spoken)}</p>`;
 }
 

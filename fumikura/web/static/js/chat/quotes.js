@@ -1,9 +1,9 @@
 // @ts-check
 /** Checked text with its numbered marks: the quote on hover and focus, the source on click. Chat and notes use it. */
 import { formatNumber, t } from "../i18n.js";
-import { renderMarkdown } from "../markdown.js";
+import { Marked } from "../marked.js";
+import { openSource } from "../sources/open.js";
 import { sources } from "../sources/progress.js";
-import { openSource } from "../sources/viewer.js";
 import { useStore } from "../state.js";
 import { html, render, useMemo } from "../vendor.js";
 import { passageOf, place } from "./model.js";
@@ -14,10 +14,7 @@ const QUOTE_ID = "quote-popover";
 
 /** Markdown `text` whose `[n]` are `citations`. */
 export function MarkedText({ text, citations, class: extra = "" }) {
-  const markup = useMemo(
-    () => ({ __html: renderMarkdown(text, { numbers: citations.map((citation) => citation.n) }) }),
-    [text, citations],
-  );
+  const options = useMemo(() => ({ numbers: citations.map((citation) => citation.n) }), [citations]);
   const cited = (event) => {
     const mark = event.target.closest?.("button.mark");
     const found = mark && citations.filter((citation) => String(citation.n) === mark.dataset.n);
@@ -36,7 +33,7 @@ export function MarkedText({ text, citations, class: extra = "" }) {
   const leave = (event) => cited(event) && hideSoon();
   const keys = (event) => event.key === "Escape" && hideQuotes();
   const pointing = { onMouseOver: show, onMouseOut: leave, onFocusIn: show, onFocusOut: leave, onKeyDown: keys };
-  return html`<div class=${`md ${extra}`} ...${pointing} onClick=${open} dangerouslySetInnerHTML=${markup}></div>`;
+  return html`<${Marked} text=${text} options=${options} class=${extra} ...${pointing} onClick=${open} />`;
 }
 
 /** Whether a source that was quoted has been removed since. */

@@ -1,5 +1,6 @@
 // @ts-check
 /** 「この答えができるまで」: the four steps of one answer, with their settings, passages, prompt and times. */
+import "../strings/receipt.js";
 import { ApiError, get, inNotebook } from "../api.js";
 import { formatNumber, t } from "../i18n.js";
 import { openDialog } from "../ui/dialog.js";

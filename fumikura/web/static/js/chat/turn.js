@@ -1,16 +1,16 @@
 // @ts-check
 /** One question with everything that belongs to it. */
 import { formatNumber, t } from "../i18n.js";
+import { fetched } from "../later.js";
+import { Marked } from "../marked.js";
 import { addNote } from "../notes/actions.js";
-import { openSource } from "../sources/viewer.js";
+import { openSource } from "../sources/open.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { html, memo, useEffect, useState } from "../vendor.js";
-import { Answer, Draft, Remarks } from "./answer.js";
-import { copyText } from "./clipboard.js";
 import { retry } from "./conversation.js";
-import { answerMarkdown, firstLine, place } from "./model.js";
-import { openReceipt } from "./receipt.js";
+import { answerMarkdown, firstLine, place, sourcesUsed } from "./model.js";
+import { MarkedText, UsedSources } from "./quotes.js";
 
 /** Renders again only when its own turn or the conversation changes: 500 others stand still. */
 export const Turn = memo(function Turn({ turn, conversationId }) {
@@ -50,6 +50,68 @@ function Passage({ hit }) {
   </button>`;
 }
 
+const UNCHECKED = { numbers: "all", live: false };
+
+/** Text that nobody has checked: quieter, its numbers are no buttons. */
+const Draft = ({ text }) => html`<${Marked} text=${text} options=${UNCHECKED} class="draft" />`;
+
+/** The checked answer. */
+function Answer({ answer }) {
+  if (answer.status === "not_in_sources") return html`<${Refusal} answer=${answer} />`;
+  const used = sourcesUsed(answer.citations);
+  return html`<div class="answer">
+    <${MarkedText} text=${answer.text} citations=${answer.citations} />
+    ${answer.status === "partly" && html`<p class="remark partly"><${Icon} name="info" /> ${t("answer.partly")}</p>`}
+    <${Unsupported} sentences=${answer.unsupported} />
+    ${used.length > 0 &&
+    html`<section class="used-block">
+      <h4>${t("answer.sources")}</h4>
+      <${UsedSources} used=${used} label=${t("answer.sources")} />
+    </section>`}
+  </div>`;
+}
+
+/** 「資料にありません。」: an answer too, but it must not look like one that was found. */
+function Refusal({ answer }) {
+  const why = answer.coverage === "read_in_full" ? "answer.refused_full" : "answer.refused_searched";
+  return html`<div class="refusal">
+    <${MarkedText} text=${answer.text} citations=${[]} />
+    <p class="refusal-why">${t(why)}</p>
+    <${Unsupported} sentences=${answer.unsupported} />
+  </div>`;
+}
+
+function Unsupported({ sentences = [] }) {
+  if (!sentences.length) return null;
+  return html`<details class="unsupported">
+    <summary>${t("answer.unsupported", { n: sentences.length })}</summary>
+    <ul>
+      ${sentences.map((sentence) => html`<li>${sentence}</li>`)}
+    </ul>
+  </details>`;
+}
+
+/** How the answer ended when it did not end well, and what else the server had to say. */
+function Remarks({ turn }) {
+  const notices = turn.answer?.notices ?? turn.notices;
+  const ending = endingOf(turn);
+  return html`<div class="remarks">
+    ${notices.map((notice) => html`<p class="remark"><${Icon} name="info" /> ${notice}</p>`)}
+    ${ending && html`<p class=${`remark ending ending-${turn.state}`}><${Icon} name=${iconOf(turn)} /> ${t(ending)}</p>`}
+    ${turn.error && html`<p class="turn-error">${turn.error.message}${turn.error.hint && html` <span>${turn.error.hint}</span>`}</p>`}
+  </div>`;
+}
+
+const iconOf = (turn) => (turn.state === "stopped" ? "stop" : "warning");
+
+// How a checked answer ended is among its notices.
+function endingOf({ state, answer, text }) {
+  if (answer) return "";
+  if (state === "stopped") return text ? "answer.stopped" : "answer.stopped_empty";
+  if (state === "broken_off") return "answer.broken_off";
+  return state === "failed" ? "answer.failed" : "";
+}
+
 /** What is going on, in words; the seconds after three of them. It stands where the buttons will be. */
 function Stage({ turn }) {
   const key = turn.stage === "waiting" && turn.position > 0 ? "stage.waiting_n" : `stage.${turn.stage}`;
@@ -86,9 +148,15 @@ function Action({ icon, label, onClick }) {
   return html`<button type="button" class="action" onClick=${onClick}><${Icon} name=${icon} size="16" /> ${label}</button>`;
 }
 
-function copyAnswer(turn) {
+async function openReceipt(conversationId, turn) {
+  const receipt = await fetched(() => import("./receipt.js"));
+  receipt?.openReceipt(conversationId, turn);
+}
+
+async function copyAnswer(turn) {
   const citations = turn.answer?.citations ?? [];
-  copyText(answerMarkdown(turn.text, citations, t("answer.sources_heading")), t("answer.copied"));
+  const clipboard = await fetched(() => import("./clipboard.js"));
+  clipboard?.copyText(answerMarkdown(turn.text, citations, t("answer.sources_heading")), t("answer.copied"));
 }
 
 async function keepAsNote({ question, answer }) {

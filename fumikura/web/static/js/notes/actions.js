@@ -2,7 +2,7 @@
 /** The notes of the open notebook: their store, and what can be done with them. */
 import { del, get, inNotebook, onReconnect, post } from "../api.js";
 import { t } from "../i18n.js";
-import { plainText } from "../markdown.js";
+import { plainText } from "../marked.js";
 import { look } from "../sources/progress.js";
 import { app, createStore } from "../state.js";
 import { toast, toastError } from "../ui/toast.js";

@@ -1,7 +1,7 @@
 // @ts-check
 import { inNotebook } from "../api.js";
 import { addStrings, formatDate, t } from "../i18n.js";
-import { plainText } from "../markdown.js";
+import { plainText } from "../marked.js";
 import { useStore } from "../state.js";
 import { notesStrings } from "../strings/notes.js";
 import { Icon, IconButton } from "../ui/icons.js";
@@ -81,7 +81,7 @@ function Nothing() {
 }
 
 function Waiting() {
-  return html`<div class="note-waiting" role="status" aria-label=${t("notes.loading")}>
+  return html`<div class="panel-waiting" role="status" aria-label=${t("notes.loading")}>
     <div class="skeleton"></div>
     <div class="skeleton"></div>
   </div>`;

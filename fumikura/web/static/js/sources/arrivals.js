@@ -5,7 +5,7 @@ import { Icon, IconButton } from "../ui/icons.js";
 import { html } from "../vendor.js";
 import { cancelJob, dismissJob, retryJob } from "./actions.js";
 import { sources } from "./progress.js";
-import { Bar } from "./row.js";
+import { Bar, NameParts } from "./row.js";
 import { dropUpload, sendAgain, uploads } from "./uploads.js";
 
 const SHOWN = 40; // of several hundred files only the first: the failed, then those in work
@@ -32,7 +32,7 @@ function isShown({ kind, state }) {
 function uploadEntry({ id, file, state, share, error }) {
   const failed = state === "failed";
   const text = failed ? null : t(`arrival.${state}`, { percent: Math.round(share * 100) });
-  const again = failed ? () => sendAgain(id) : null;
+  const again = failed && isPassing(error) ? () => sendAgain(id) : null;
   const drop = state === "sending" ? null : () => dropUpload(id);
   return { key: `file-${id}`, name: file.name, rank: rankOf(state), text, share: state === "sending" ? share : null, error, again, drop };
 }
@@ -48,11 +48,18 @@ function jobEntry(job) {
     text,
     share: !failed && total > 0 ? done / total : null,
     error,
-    again: failed ? () => retryJob(job) : null,
+    again: failed && !isRefused(job) ? () => retryJob(job) : null,
     drop: () => (failed ? dismissJob(job) : cancelJob(job)),
     dropLabel: failed ? t("arrival.dismiss") : t("arrival.cancel"),
   };
 }
+
+// On the way, or in the server: the same file may be taken the next time. What it refused, it refuses again.
+const isPassing = ({ status }) => status === 0 || status === 429 || status >= 500;
+const isRefused = ({ kind, step }) => kind === "add" && (step === "wait" || step === "read");
+
+// Of a file that cannot be read the message itself says what to do; for the network there is the button.
+const wordsOf = ({ code, message, hint }) => (code === "source" || code === "offline" ? message : [message, hint].filter(Boolean).join(" "));
 
 const rankOf = (state) => ({ failed: 0, sending: 1, running: 1 })[state] ?? 2;
 
@@ -60,9 +67,9 @@ function Arrival({ name, text, share, error, again, drop, dropLabel = t("arrival
   return html`<li class=${`arrival ${error ? "arrival-failed" : ""}`}>
     <${Icon} name=${error ? "warning" : "file"} size=${16} />
     <div class="arrival-text">
-      <p class="arrival-name" title=${name}>${name}</p>
+      <p class="arrival-name" title=${name}><${NameParts} name=${name} /></p>
       ${text && html`<p class="source-meta">${text}</p>`} ${share !== null && html`<${Bar} share=${share} />`}
-      ${error && html`<p class="arrival-error" role="alert">${[error.message, error.hint].filter(Boolean).join(" ")}</p>`}
+      ${error && html`<p class="arrival-error" role="alert">${wordsOf(error)}</p>`}
     </div>
     ${again && html`<${IconButton} icon="retry" size=${16} label=${`${t("retry")}: ${name}`} onClick=${again} />`}
     ${drop && html`<${IconButton} icon="close" size=${16} label=${`${dropLabel}: ${name}`} onClick=${drop} />`}

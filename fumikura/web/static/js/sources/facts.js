@@ -1,7 +1,7 @@
 // @ts-check
 import { formatBytes, formatDate, t } from "../i18n.js";
 import { html } from "../vendor.js";
-import { kindLabel } from "./kinds.js";
+import { kindLabel } from "./row.js";
 
 /** What is known about a source, its notices, and what became of quotes that no longer stand where they stood. */
 export function Facts({ source, quotes }) {

@@ -25,11 +25,13 @@ let lookAgain = false;
 
 /** Begin to follow the open notebook; called once. */
 export function watchProgress() {
-  app.subscribe(({ notebook }) => {
+  const open = ({ notebook }) => {
     if ((notebook?.id ?? null) === sources.get().notebookId) return;
     sources.set({ notebookId: notebook?.id ?? null, listing: -1, list: [], jobs: [], embedding: [], notices: [] });
     look();
-  });
+  };
+  app.subscribe(open);
+  open(app.get());
   languageStore.subscribe(() => (sources.set({ listing: -1 }), look())); // the server's messages change too
   addEventListener("focus", look);
   document.addEventListener("visibilitychange", () => !document.hidden && look());

@@ -6,8 +6,12 @@ import { IconButton } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { html, memo, useEffect, useRef, useState } from "../vendor.js";
 import { deleteSource, renameSource, setIncluded, setPinned } from "./actions.js";
-import { kindLabel } from "./kinds.js";
-import { openSource } from "./viewer.js";
+import { openSource } from "./open.js";
+
+const KINDS = { markdown: "MD", text: "TXT" };
+
+/** "markdown" → MD, "pdf" → PDF */
+export const kindLabel = (kind) => KINDS[kind] ?? kind.toUpperCase();
 
 /** Pixels; the list is windowed, so every row is as high as css/sources.css says. */
 export const ROW_HEIGHT = 62;
@@ -21,8 +25,8 @@ export const SourceRow = memo(function SourceRow({ source, done, position, count
     <input type="checkbox" checked=${included} aria-label=${t("source.include", { name })} title=${t("source.include.tip")} onChange=${toggle} />
     ${isRenaming
       ? html`<${NameField} source=${source} end=${() => setRenaming(false)} />`
-      : html`<button type="button" class="source-name" title=${[name, source.title].filter(Boolean).join("\n")} onClick=${() => openSource({ source_id: id, source: name })}>
-          ${name}
+      : html`<button type="button" class="source-name" aria-label=${name} title=${[name, source.title].filter(Boolean).join("\n")} onClick=${() => openSource({ source_id: id, source: name })}>
+          <${NameParts} name=${name} />
         </button>`}
     <div class="source-tools">
       <${IconButton}
@@ -68,6 +72,12 @@ function SecondLine({ source, done }) {
     source.encoding_certain ? "" : t("source.uncertain"),
   ].filter(Boolean);
   return html`<p class="source-meta" title=${facts.join(" · ")}>${facts.join(" · ")}</p>`;
+}
+
+/** A name that is cut, where room is short, in its folders first: 2024/minu…/march.md */
+export function NameParts({ name }) {
+  const at = name.lastIndexOf("/") + 1;
+  return html`${at > 0 && html`<span class="name-folder">${name.slice(0, at)}</span>`}<span class="name-file">${name.slice(at)}</span>`;
 }
 
 /** A thin bar; share 0 to 1. The words beside it say the same. */

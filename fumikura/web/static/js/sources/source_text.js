@@ -1,6 +1,6 @@
 // @ts-check
 import { t } from "../i18n.js";
-import { renderMarkdown } from "../markdown.js";
+import { Marked } from "../marked.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef } from "../vendor.js";
 import { cutRuns } from "./offsets.js";
 import { WINDOW } from "./reading.js";
@@ -53,7 +53,6 @@ function Plain({ part, shown, headings }) {
 }
 
 function Rendered({ text }) {
-  const clean = useMemo(() => renderMarkdown(text), [text]); // sanitised there
   return html`<p class="hint">${t("viewer.rendered_note")}</p>
-    <div class="viewer-rendered md" dangerouslySetInnerHTML=${{ __html: clean }}></div>`;
+    <${Marked} text=${text} class="viewer-rendered" />`;
 }

@@ -1,4 +1,5 @@
 // @ts-check
+import "../strings/viewer.js";
 import { inNotebook } from "../api.js";
 import { languageStore, t } from "../i18n.js";
 import { app, createStore, useStore } from "../state.js";

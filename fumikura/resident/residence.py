@@ -1,0 +1,227 @@
+"""Decides for one notebook what is resident: everything if it fits, else what is pinned, else nothing."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from fumikura.errors import CoreTooLarge
+from fumikura.generators import prefix_sha256
+from fumikura.prompting import core_message, estimate_messages
+from fumikura.protocols import Generator
+from fumikura.records import Coverage, Message, Mode, Notice, SourceSummary
+from fumikura.resident.budget import Budget
+from fumikura.resident.core import NO_CORE, Core, Measured, Measures
+from fumikura.store import Candidate, Store
+
+# Tokens of a character: below the first no text is, so what is longer need not be read; Japanese has 0.55 to 0.95.
+LEAST_TOKENS, USUAL_TOKENS = 0.2, 0.75
+AT_ONCE_S = 30.0  # a prompt with five retrieved passages has about 1,000 tokens, which two cores read in 25 s
+NOTHING_PINNED = Core(
+    "rag",
+    notice=Notice(
+        "ピン留めした資料がないので、検索だけで答えました。",
+        "No source is pinned, so this was answered by search only.",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A source in the gauge: about how many tokens it has, by its length."""
+
+    source_id: str
+    source: str
+    token_count: int
+    pinned: bool
+    resident: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """How full the core is; tokens. `room_tokens` is what rules and core may have in `mode`; not `exact`: estimated."""
+
+    mode: Mode
+    coverage: Coverage
+    window_tokens: int
+    room_tokens: int
+    used_tokens: int
+    exact: bool
+    shares: tuple[Share, ...]
+    notice: Notice | None = None
+
+    @property
+    def free_tokens(self) -> int:
+        """What would still fit."""
+        return max(0, self.room_tokens - self.used_tokens)
+
+
+@dataclass(frozen=True)
+class Residence:
+    """The resident core of one notebook."""
+
+    notebook: str
+    store: Store
+    generator: Generator
+    window: Callable[[], int]  # tokens of the backend's context; asks the backend, which may load the model
+    count: Callable[[Sequence[Message]], int]  # tokens, by the backend's tokenizer; so may this
+    largest_window: int  # tokens that the settings allow, known without asking
+    budget: Callable[[int], Budget]  # of the window
+    measures: Measures
+    rules: str
+    wanted_mode: Mode
+    counter: str = "backend"  # tells two ways of counting apart
+
+    def estimating(self) -> "Residence":
+        """Return one that asks no backend and loads no model: it counts by an upper estimate."""
+        window = self.largest_window
+        return replace(self, window=lambda: window, count=lambda sent: int(estimate_messages(sent)), counter="estimate")
+
+    def core(self, mode: Mode | None = None, source_ids: Collection[str] | None = None) -> Core:
+        """Return what is resident for a question now (to these sources, None: all).
+
+        In mode auto, what nobody pinned is read in full only once that makes nobody wait: until it is computed the
+        question is answered by search. Raises CoreTooLarge when `mode` forces more than fits, BackendError.
+        """
+        return self._core_for(mode, source_ids, self._is_at_once)
+
+    def planned(self) -> Core:
+        """Return what is resident once it is computed. Raises as `core`."""
+        return self._core_for(None, self.store.usable_source_ids(self.notebook), lambda _: True)
+
+    def _core_for(
+        self, mode: Mode | None, source_ids: Collection[str] | None, may_be_whole: Callable[[Measured], bool]
+    ) -> Core:
+        wanted = mode if mode and mode != "auto" else self._chosen_mode()
+        candidates = [] if wanted == "rag" else self.store.core_candidates(self.notebook, source_ids)
+        pinned = [one for one in candidates if one.pinned]
+        if not candidates:
+            return NO_CORE
+        if not (wanted == "hybrid" and pinned):
+            whole = self._fitting(candidates, with_passages=wanted == "hybrid")
+            if whole and (wanted != "auto" or len(pinned) == len(candidates) or may_be_whole(whole)):
+                return _core("hybrid" if wanted == "hybrid" else "resident", candidates, whole, "read_in_full")
+        if pinned:
+            return self._pinned_core(wanted, candidates, pinned)
+        if wanted == "resident":
+            raise self._too_large(candidates)
+        return NOTHING_PINNED if wanted == "hybrid" else NO_CORE
+
+    def _is_at_once(self, whole: Measured) -> bool:
+        """Whether the core is computed, or is read about as fast as a prompt with retrieved passages."""
+        pace = self.budget(self.largest_window).pace
+        return pace is None or whole.token_count <= AT_ONCE_S * pace or self.generator.has_prefix((whole.message,))
+
+    def pin(self, names: Sequence[str]) -> list[SourceSummary]:
+        """Put sources into the core, all or none. Raises NotFound, Conflict, CoreTooLarge with the numbers."""
+        chosen = [self.store.get_source(self.notebook, name) for name in names]
+        wanted = {source.source_id for source in chosen}
+        candidates = [one for one in self.store.core_candidates(self.notebook) if one.pinned or one.source_id in wanted]
+        if candidates and not self._fitting(candidates, with_passages=True):
+            raise self._too_large(candidates)
+        return [self.store.set_pinned(self.notebook, source.source_id, True) for source in chosen]
+
+    def unpin(self, names: Sequence[str]) -> list[SourceSummary]:
+        """Take sources out of the core. Raises NotFound and Conflict, and then changes nothing."""
+        chosen = [self.store.get_source(self.notebook, name) for name in names]
+        return [self.store.set_pinned(self.notebook, source.source_id, False) for source in chosen]
+
+    def gauge(self) -> Gauge:
+        """Return how full the core is; estimated while no model is loaded. Raises BackendError."""
+        if not self.generator.loaded and self.counter != "estimate":
+            return self.estimating().gauge()
+        candidates = self.store.core_candidates(self.notebook, self.store.usable_source_ids(self.notebook))
+        core = self.planned()
+        window = self.window()
+        room = self.budget(window).room(with_passages=core.mode != "resident")
+        resident = {one.source_id for one in core.sources}
+        length = sum(one.length for one in candidates if one.source_id in resident)
+        a_character = core.token_count / length if length else USUAL_TOKENS
+        shares = tuple(
+            Share(one.source_id, one.source, round(a_character * one.length), one.pinned, one.source_id in resident)
+            for one in candidates
+        )
+        exact = self.counter != "estimate" and self.generator.exact_counts
+        return Gauge(core.mode, core.coverage, window, room, core.token_count, exact, shares, core.notice)
+
+    def note(self, core: Core) -> None:
+        """Remember that this core's prefix was computed, so that its file may stay until a source changes."""
+        if core:
+            self.store.note_prefix(self.notebook, prefix_sha256(core.prefix), core.sources)
+
+    def keep(self, core: Core) -> bool:
+        """Keep the core's computed state for the next start, where the backend can; states of old texts go.
+
+        Raises BackendError.
+        """
+        if not core or not self.generator.keeps_prefixes:
+            return False
+        self.note(core)
+        kept = self.generator.save_prefix(core.prefix)
+        self.generator.forget_prefixes(self.store.current_prefixes())
+        return kept
+
+    def _chosen_mode(self) -> Mode:
+        chosen = self.store.mode(self.notebook)
+        return self.wanted_mode if chosen == "auto" else chosen
+
+    def _pinned_core(self, wanted: Mode, candidates: Sequence[Candidate], pinned: Sequence[Candidate]) -> Core:
+        measured = self._fitting(pinned, with_passages=wanted != "resident")
+        if measured:
+            kind: Mode = "resident" if wanted == "resident" else "hybrid"
+            return _core(kind, pinned, measured, "read_in_full" if len(pinned) == len(candidates) else "searched")
+        if wanted != "auto":
+            raise self._too_large(pinned)
+        used, room = self._count(pinned), self._room(with_passages=True)
+        return Core(
+            "rag",
+            notice=Notice(
+                f"ピン留めした資料（{used:,} トークン）が枠（{room:,} トークン）に入らないので、検索だけで答えました。"
+                "ピン留めを減らしてください。",
+                f"The pinned sources ({used:,} tokens) do not fit into {room:,} tokens, so this was answered by search "
+                "only: unpin some.",
+            ),
+        )
+
+    def _fitting(self, candidates: Sequence[Candidate], *, with_passages: bool) -> Measured | None:
+        """Return the core of these sources if it fits; texts that are far too long are not even read."""
+        length = sum(one.length for one in candidates)
+        if LEAST_TOKENS * length > self.largest_window:
+            return None
+        measured = self._measured(candidates)
+        fits = measured.passages and measured.token_count <= self._room(with_passages=with_passages)
+        return measured if fits else None
+
+    def _measured(self, candidates: Sequence[Candidate]) -> Measured:
+        def measure() -> Measured:
+            passages = tuple(self.store.whole_texts(candidates))
+            message = core_message(self.rules, passages)
+            return Measured(passages, message, self.count([message]))
+
+        return self.measures.of(f"{self.counter} {self.generator.name} {self.rules}", candidates, measure)
+
+    def _count(self, candidates: Sequence[Candidate]) -> int:
+        """Return the tokens of these sources, estimated where they are too long to be measured."""
+        length = sum(one.length for one in candidates)
+        if LEAST_TOKENS * length > self.largest_window:
+            return int(USUAL_TOKENS * length)
+        return self._measured(candidates).token_count
+
+    def _room(self, *, with_passages: bool) -> int:
+        return self.budget(self.window()).room(with_passages=with_passages)
+
+    def _check_fits(self, candidates: Sequence[Candidate]) -> None:
+        if candidates and not self._fitting(candidates, with_passages=True):
+            raise self._too_large(candidates)
+
+    def _too_large(self, candidates: Sequence[Candidate]) -> CoreTooLarge:
+        used, room = self._count(candidates), self._room(with_passages=True)
+        return CoreTooLarge(
+            f"常駐させる資料 {len(candidates)} 件は {used:,} トークンで、入るのは {room:,} トークンまでです。"
+            "ピン留めを減らすか、llm.context_tokens か resident.warm_s を増やしてください。",
+            f"the {len(candidates)} resident sources have {used:,} tokens, but only {room:,} fit: pin fewer, or raise "
+            "llm.context_tokens or resident.warm_s",
+        )
+
+
+def _core(mode: Mode, candidates: Sequence[Candidate], measured: Measured, coverage: Coverage) -> Core:
+    named = tuple(one.named for one in candidates)
+    return Core(mode, coverage, named, measured.passages, (measured.message,), measured.token_count)
