@@ -66,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     | {"__init__", "japanese", "backends", "settings", "settings_file", "ingestion", "build", "library", "notebook"},
     "upload": BASE | {"backends", "loaders"},
     "terminal": BASE | {"resident"},
-    "cli": BASE | {"terminal", "__init__", "library", "doctor", "web", "upload", "cli_server", "cli_core", "cli_eval", "store"},
+    "cli": BASE | {"terminal", "__init__", "library", "doctor", "cli_server", "cli_core", "cli_eval"},
     "cli_eval": BASE | {"terminal", "library", "settings", "settings_file", "evaluation"},
     "cli_core": BASE | {"terminal", "library", "resident", "store"},
     "cli_server": BASE | {"terminal", "__init__", "library", "web", "upload"},

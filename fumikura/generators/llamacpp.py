@@ -28,7 +28,7 @@ class LlamaCppOptions:
     of 312 to 418, a tenth of the processor time to the first token; eight answers the same, two worded differently.
     """
 
-    context_tokens: int = 4096
+    context_tokens: int = 8192
     temperature: float = 0.0
     threads: int | None = None
     idle_unload_s: float = 600.0

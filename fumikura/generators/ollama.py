@@ -28,7 +28,7 @@ class OllamaGenerator(ServersOwnCache):
         url: str,
         model: str,
         *,
-        context_tokens: int = 4096,
+        context_tokens: int = 8192,
         temperature: float = 0.0,
         keep_alive: str | int = "30m",
         timeouts: Timeouts | None = None,

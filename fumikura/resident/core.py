@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from fumikura.records import CoreSource, Coverage, Message, Mode, Notice, Passage
 from fumikura.store import Candidate
@@ -11,13 +12,18 @@ from fumikura.store import Candidate
 KEPT_COUNT = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Measured:
-    """The passages of a core, the message they make with the rules, and its tokens by the backend's tokenizer."""
+    """The passages of a core, and the message they make with the rules."""
 
     passages: tuple[Passage, ...]
     message: Message
-    token_count: int
+    count: Callable[[Sequence[Message]], int]
+
+    @cached_property
+    def token_count(self) -> int:
+        """The message's tokens; counted when first asked for, since that may load the model."""
+        return self.count([self.message])
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from fumikura.errors import CoreTooLarge
+from fumikura.errors import BackendError, CoreTooLarge, ModelFileError
 from fumikura.generators import prefix_sha256
 from fumikura.prompting import core_message, estimate_messages
 from fumikura.protocols import Generator
@@ -96,27 +96,34 @@ class Residence:
         if not candidates:
             return NO_CORE
         if not (wanted == "hybrid" and pinned):
-            whole = self._fitting(candidates, with_passages=wanted == "hybrid")
-            if whole and (wanted != "auto" or len(pinned) == len(candidates) or may_be_whole(whole)):
+            asked_for = wanted != "auto" or len(pinned) == len(candidates)
+            allowed = None if asked_for else may_be_whole
+            whole = self._fitting(candidates, with_passages=wanted == "hybrid", allowed=allowed)
+            if whole:
                 return _core("hybrid" if wanted == "hybrid" else "resident", candidates, whole, "read_in_full")
         if pinned:
             return self._pinned_core(wanted, candidates, pinned)
         if wanted == "resident":
-            raise self._too_large(candidates)
+            raise self._too_large(candidates, with_passages=False)
         return NOTHING_PINNED if wanted == "hybrid" else NO_CORE
 
     def _is_at_once(self, whole: Measured) -> bool:
         """Whether the core is computed, or is read about as fast as a prompt with retrieved passages."""
         pace = self.budget(self.largest_window).pace
-        return pace is None or whole.token_count <= AT_ONCE_S * pace or self.generator.has_prefix((whole.message,))
+        if pace is None or self.generator.has_prefix((whole.message,)):
+            return True
+        most = AT_ONCE_S * pace
+        return LEAST_TOKENS * len(whole.message.content) <= most and whole.token_count <= most
 
     def pin(self, names: Sequence[str]) -> list[SourceSummary]:
         """Put sources into the core, all or none. Raises NotFound, Conflict, CoreTooLarge with the numbers."""
         chosen = [self.store.get_source(self.notebook, name) for name in names]
         wanted = {source.source_id for source in chosen}
         candidates = [one for one in self.store.core_candidates(self.notebook) if one.pinned or one.source_id in wanted]
-        if candidates and not self._fitting(candidates, with_passages=True):
-            raise self._too_large(candidates)
+        try:
+            self._check_fits(candidates)
+        except (BackendError, ModelFileError):  # nobody to ask; a question will: it is checked again then
+            self.estimating()._check_fits(candidates)
         return [self.store.set_pinned(self.notebook, source.source_id, True) for source in chosen]
 
     def unpin(self, names: Sequence[str]) -> list[SourceSummary]:
@@ -129,7 +136,7 @@ class Residence:
         if not self.generator.loaded and self.counter != "estimate":
             return self.estimating().gauge()
         candidates = self.store.core_candidates(self.notebook, self.store.usable_source_ids(self.notebook))
-        core = self.planned()
+        core = self._shown_core()
         window = self.window()
         room = self.budget(window).room(with_passages=core.mode != "resident")
         resident = {one.source_id for one in core.sources}
@@ -141,6 +148,13 @@ class Residence:
         )
         exact = self.counter != "estimate" and self.generator.exact_counts
         return Gauge(core.mode, core.coverage, window, room, core.token_count, exact, shares, core.notice)
+
+    def _shown_core(self) -> Core:
+        """Return the planned core; where a forced mode cannot be had, none and the reason."""
+        try:
+            return self.planned()
+        except CoreTooLarge as error:
+            return Core(self._chosen_mode(), notice=Notice(error.ja, error.en))
 
     def note(self, core: Core) -> None:
         """Remember that this core's prefix was computed, so that its file may stay until a source changes."""
@@ -169,7 +183,7 @@ class Residence:
             kind: Mode = "resident" if wanted == "resident" else "hybrid"
             return _core(kind, pinned, measured, "read_in_full" if len(pinned) == len(candidates) else "searched")
         if wanted != "auto":
-            raise self._too_large(pinned)
+            raise self._too_large(pinned, with_passages=wanted != "resident")
         used, room = self._count(pinned), self._room(with_passages=True)
         return Core(
             "rag",
@@ -181,20 +195,29 @@ class Residence:
             ),
         )
 
-    def _fitting(self, candidates: Sequence[Candidate], *, with_passages: bool) -> Measured | None:
-        """Return the core of these sources if it fits; texts that are far too long are not even read."""
+    def _fitting(
+        self,
+        candidates: Sequence[Candidate],
+        *,
+        with_passages: bool,
+        allowed: Callable[[Measured], bool] | None = None,
+    ) -> Measured | None:
+        """Return the core of these sources if it is allowed and fits; far too long texts are not even read.
+
+        Counting comes last, as it may load the model.
+        """
         length = sum(one.length for one in candidates)
         if LEAST_TOKENS * length > self.largest_window:
             return None
         measured = self._measured(candidates)
-        fits = measured.passages and measured.token_count <= self._room(with_passages=with_passages)
-        return measured if fits else None
+        if not measured.passages or (allowed and not allowed(measured)):
+            return None
+        return measured if measured.token_count <= self._room(with_passages=with_passages) else None
 
     def _measured(self, candidates: Sequence[Candidate]) -> Measured:
         def measure() -> Measured:
             passages = tuple(self.store.whole_texts(candidates))
-            message = core_message(self.rules, passages)
-            return Measured(passages, message, self.count([message]))
+            return Measured(passages, core_message(self.rules, passages), self.count)
 
         return self.measures.of(f"{self.counter} {self.generator.name} {self.rules}", candidates, measure)
 
@@ -210,13 +233,13 @@ class Residence:
 
     def _check_fits(self, candidates: Sequence[Candidate]) -> None:
         if candidates and not self._fitting(candidates, with_passages=True):
-            raise self._too_large(candidates)
+            raise self._too_large(candidates, with_passages=True)
 
-    def _too_large(self, candidates: Sequence[Candidate]) -> CoreTooLarge:
-        used, room = self._count(candidates), self._room(with_passages=True)
+    def _too_large(self, candidates: Sequence[Candidate], *, with_passages: bool) -> CoreTooLarge:
+        used, room = self._count(candidates), self._room(with_passages=with_passages)
         return CoreTooLarge(
             f"常駐させる資料 {len(candidates)} 件は {used:,} トークンで、入るのは {room:,} トークンまでです。"
-            "ピン留めを減らすか、llm.context_tokens か resident.warm_s を増やしてください。",
+            "減らすか、llm.context_tokens か resident.warm_s を増やしてください。",
             f"the {len(candidates)} resident sources have {used:,} tokens, but only {room:,} fit: pin fewer, or raise "
             "llm.context_tokens or resident.warm_s",
         )

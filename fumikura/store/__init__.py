@@ -16,12 +16,12 @@ from fumikura.store.store import Store
 from fumikura.store.texts import content_sha256
 
 __all__ = [
-    "MODES",
     "Candidate",
     "ChunkContent",
     "ConversationRow",
     "JobRow",
     "JobState",
+    "MODES",
     "NoteRow",
     "NotebookRow",
     "Problem",

@@ -44,7 +44,7 @@ class Cores(Tables):
         with self._database.read() as connection:
             rows = connection.execute(
                 "SELECT id, public_id, coalesce(given_name, name), sha256, pinned,"
-                ' (SELECT max("end") FROM sections WHERE source_id = sources.id) FROM sources'
+                ' (SELECT "end" FROM sections WHERE source_id = sources.id ORDER BY position DESC LIMIT 1) FROM sources'
                 " WHERE notebook_id = ? AND chunk_count > 0 AND hidden_at IS NULL"
                 " AND (? IS NULL OR public_id IN (SELECT value FROM json_each(?))) ORDER BY id",
                 (find_notebook(connection, notebook), *(_json_ids(source_ids),) * 2),

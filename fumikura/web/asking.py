@@ -153,10 +153,11 @@ class Asking:
                     await self._in_thread(self._generate, generator, steps)
 
     def _warm_again(self) -> None:
-        """Have a core that was read anew kept for the next question."""
-        receipt = self.answer.receipt if self.answer else None
-        if receipt and (reused_share(receipt) or 1.0) < REUSED_SHARE:
-            self._service.warmer.wake(self.wanted.notebook)
+        """Have a core that was read anew kept for the next question, where the backend can keep one."""
+        if self.answer and self._service.library.generator.keeps_prefixes:
+            share = reused_share(self.answer.receipt)
+            if share is not None and share < REUSED_SHARE:
+                self._service.warmer.wake(self.wanted.notebook)
 
     async def _in_thread(self, work: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401 - what `work` returns
         """Run `work` in a thread and, if stopped, wait until it has ended: only then is the generator free."""

@@ -11,6 +11,7 @@ from fumikura.library import Library
 from fumikura.records import Answer, SearchResult, Usage
 
 QUESTION = "図書室は何時に開きますか？"
+BY_SEARCH = {"FUMIKURA__RESIDENT__MODE": "rag"}
 
 
 def script(cases: Path, case: str, name: str = "script.json") -> list[str | Usage]:
@@ -21,7 +22,7 @@ def script(cases: Path, case: str, name: str = "script.json") -> list[str | Usag
 
 
 def ask(open_library, cases: Path, *answers, question: str = QUESTION) -> Answer:  # type: ignore[no-untyped-def]
-    library = open_library(*answers)
+    library = open_library(*answers, **BY_SEARCH)
     library.add("default", [cases / "C099" / "library.md"])
     return library.notebook("default").ask(question)
 
@@ -33,7 +34,7 @@ def assert_quotes_are_slices(library: Library, answer: Answer) -> None:
 
 
 def test_an_answer_opens_its_passage(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
-    library = open_library("開館は九時です。[1]")
+    library = open_library("開館は九時です。[1]", **BY_SEARCH)
     library.add("default", [cases / "C099" / "library.md"])
     events = list(library.notebook("default").stream(QUESTION))
     assert isinstance(events[0], SearchResult)
@@ -80,7 +81,7 @@ def test_c103_general_knowledge_does_not_follow_a_refusal(open_library, cases: P
 
 
 def test_what_nothing_mentions_is_refused_without_asking_the_model(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
-    library = open_library("富士山は3776メートルです。[1]")
+    library = open_library("富士山は3776メートルです。[1]", **BY_SEARCH)
     library.add_samples("default")
     answer = library.notebook("default").ask("富士山の標高は何メートル？")
     assert isinstance(library.generator, ScriptedGenerator)
@@ -106,7 +107,7 @@ def test_c106_an_empty_notebook_needs_no_model(library: Library) -> None:
 
 
 def test_c114_another_notebooks_secret_is_not_found(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
-    library = open_library("昇給率は四・二パーセントです。[1]")
+    library = open_library("昇給率は四・二パーセントです。[1]", **BY_SEARCH)
     library.add("a", [cases / "C114" / "notebook_a"])
     library.add("b", [cases / "C114" / "notebook_b"])
     answer = library.notebook("b").ask("昇給率は？")
@@ -114,7 +115,7 @@ def test_c114_another_notebooks_secret_is_not_found(open_library, cases: Path) -
 
 
 def test_c122_the_number_opens_the_room_that_was_asked_for(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
-    library = open_library("北条さんが管理する会議室の定員は26名です。")
+    library = open_library("北条さんが管理する会議室の定員は26名です。", **BY_SEARCH)
     library.add("default", [cases / "C122"])
     answer = library.notebook("default").ask("北条さんが管理する会議室の定員は？")
     assert [citation.source for citation in answer.citations] == ["C122/room07.md"]
@@ -194,6 +195,7 @@ def test_c087_a_long_source_never_overfills_the_window(stub, open_library, cases
         FUMIKURA__LLM__CONTEXT_TOKENS="4096",
         FUMIKURA__SEARCH__TOP_K="50",
         FUMIKURA__SEARCH__CONTEXT_TOKENS="100000",
+        **BY_SEARCH,
     )
     stub.play({"pieces": ["合言葉は「あかつき７７３４」です。[1]"]})
     library.add("default", [cases / "C087" / "fact_at_top.md"])
@@ -208,7 +210,7 @@ def test_c087_a_long_source_never_overfills_the_window(stub, open_library, cases
 def test_c089_a_server_that_finds_it_too_long_gives_a_plain_message(stub, open_library, cases: Path, name: str) -> None:  # type: ignore[no-untyped-def]
     stub.play(cases / "C089" / name)
     library = open_library(
-        FUMIKURA__LLM__BACKEND="openai", FUMIKURA__LLM__MODEL="stub", FUMIKURA__OPENAI__URL=f"{stub.url}/v1"
+        FUMIKURA__LLM__BACKEND="openai", FUMIKURA__LLM__MODEL="stub", FUMIKURA__OPENAI__URL=f"{stub.url}/v1", **BY_SEARCH
     )
     library.add_samples("default")
     with pytest.raises(InputTooLong) as caught:
@@ -238,7 +240,7 @@ def test_c019_a_lone_surrogate_in_a_question_does_no_harm(open_library, cases: P
 
 
 def test_c064_braces_reach_the_prompt_unchanged(open_library, cases: Path) -> None:  # type: ignore[no-untyped-def]
-    library = open_library("合言葉は{さくら}です。[1]")
+    library = open_library("合言葉は{さくら}です。[1]", **BY_SEARCH)
     library.add("default", [cases / "C064"])
     answer = library.notebook("default").ask("合言葉は？ {context} と {0}")
     assert isinstance(library.generator, ScriptedGenerator)

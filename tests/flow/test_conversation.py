@@ -17,7 +17,7 @@ RIGHT = [("七時", "東公園"), ("十八時", "東公園"), ("四十台", "東
 
 @pytest.fixture
 def parks(open_library, cases: Path) -> Library:  # type: ignore[no-untyped-def]
-    library: Library = open_library(*ANSWERS)
+    library: Library = open_library(*ANSWERS, FUMIKURA__RESIDENT__MODE="rag")
     library.add("default", [cases / "C107" / PARKS])
     return library
 
@@ -111,7 +111,7 @@ def test_c115_a_hidden_source_is_not_found_until_it_is_restored(parks: Library) 
 
 
 def test_c115_the_one_ticked_source_is_found_among_200_nearer_ones(open_library) -> None:  # type: ignore[no-untyped-def]
-    library: Library = open_library("門は九時に開きます。[1]")
+    library: Library = open_library("門は九時に開きます。[1]", FUMIKURA__RESIDENT__MODE="rag")
     for number in range(200):
         text = f"第{number % 10}公園の開園は{number % 10 + 1}時。"
         library.add_bytes("default", SourceFile(f"park{number}", f"park{number}.txt", text.encode()))

@@ -1,7 +1,7 @@
 import re
 from datetime import date
 
-from fumikura.prompting import PromptBuilder, messages_sha256
+from fumikura.prompting import PromptBuilder, core_message, messages_sha256
 from fumikura.records import Message
 
 TODAY = date(2026, 4, 1)
@@ -34,10 +34,8 @@ def test_the_rules_are_fixed_and_in_the_language_of_the_question(builder, hit):
 def test_the_prefix_is_the_same_bytes_whatever_is_asked(builder, hit, pinned):
     core = [pinned("b.md", "二つ目"), pinned("a.md", "後半", 10), pinned("a.md", "前半", 0)]
     one = builder.build("甲？", [hit(1, "ア")], resident=core, today=TODAY)
-    two = builder.build(
-        "乙？", [hit(1, "イ")], resident=core, history=[Message("user", "x")], today=date(2026, 4, 2)
-    )
-    assert one.messages[0] == two.messages[0] == core_message("規則", core)
+    two = builder.build("乙？", [hit(1, "イ")], resident=core, history=[Message("user", "x")], today=date(2026, 4, 2))
+    assert one.messages[0] == two.messages[0] == core_message("あなたは資料係です。", core)
     assert one.sha256 != two.sha256
     assert [passage.text for passage in one.passages[:3]] == ["二つ目", "後半", "前半"]
     assert "2026" not in one.messages[0].content
