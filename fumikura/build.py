@@ -184,6 +184,7 @@ def make_prompts(settings: Settings, generator: Generator) -> PromptBuilder:
         context_tokens=min(chosen.context_tokens, generator.context_tokens()),
         answer_tokens=chosen.answer_tokens,
         count_tokens=generator.count_tokens,
+        quote_count=settings.resident.quote_count,
     )
 
 

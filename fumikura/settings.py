@@ -95,12 +95,14 @@ class SearchSettings(Section):
 class ResidentSettings(Section):
     """The resident core: how notebooks are read unless one says otherwise, and how long computing it may take.
 
-    `file_bytes` is the limit of all its computed states on disk together (0: none are kept).
+    `quote_count` hits that lie in the core are quoted once more near the question. `file_bytes` is the limit of all
+    computed states on disk together (0: none are kept).
     """
 
     mode: Literal["auto", "rag", "resident", "hybrid"] = "auto"
     warm_s: Seconds = 180.0
     most_tokens: int = Field(30_000, ge=256, le=1_000_000)
+    quote_count: int = Field(0, ge=0, le=20)
     file_bytes: int = Field(2_000_000_000, ge=0, le=1_000_000_000_000)
 
 

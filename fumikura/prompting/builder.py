@@ -26,6 +26,7 @@ PassageOrder = Literal["source", "rank"]
 # value below that, so that it leaves out only what surely has no room.
 LOWEST_SCALE = 0.5
 MARGIN = 1.02  # on a measured scale, for what is left out may have been the cheaper part
+QUOTE_TOKENS = 60.0  # of a hit that is quoted once more, estimated: one or two sentences
 LEAST_STEP = 1.1  # each further draft is at least this much smaller, so that drafting ends
 
 
@@ -40,6 +41,7 @@ class _Request:
     history: tuple[Message, ...]
     today: date | None
     wording: Wording
+    quotes: tuple[Passage, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,15 @@ class PromptBuilder:
         answer_tokens: int,
         count_tokens: CountTokens,
         passage_order: PassageOrder = "source",
+        quote_count: int = 0,
     ) -> None:
+        """`quote_count` hits that lie in the resident core are quoted once more, shortened, near the question."""
         self._rules = rules
         self._context_tokens = context_tokens
         self._answer_tokens = answer_tokens
         self._count_tokens = count_tokens
         self._passage_order = passage_order
+        self._quote_count = quote_count
         self._wordings: dict[Language, Wording] = {"ja": load_wording("ja"), "en": load_wording("en")}
 
     def build(
@@ -99,10 +104,12 @@ class PromptBuilder:
         """
         wording = self._wordings[language]
         core = numbered(resident)
-        ranked = [to_passage(hit) for hit in sorted(hits, key=lambda hit: hit.rank) if not _is_covered(hit, core)]
+        best_first = sorted(hits, key=lambda hit: hit.rank)
+        ranked = [to_passage(hit) for hit in best_first if not _cover(hit, core)]
+        quotes = _quotes(best_first, core, question)[: self._quote_count]
         system = core_message(self._rules, resident) if resident else system_message(self._rules, (), wording)
         turns = history_messages(history)
-        draft = self._fitting(_Request(question, system, core, tuple(ranked), turns, today, wording))
+        draft = self._fitting(_Request(question, system, core, tuple(ranked), turns, today, wording, tuple(quotes)))
         passages = (*core, *draft.passages)
         return Prompt(draft.messages, passages, messages_sha256(draft.messages), draft.token_count)
 
@@ -134,7 +141,12 @@ class PromptBuilder:
         ordered = sorted(passages, key=_place) if self._passage_order == "source" else passages
         passages = numbered(ordered, len(request.resident) + 1)
         last = question_message(
-            request.question, passages, request.today, request.wording, has_resident=bool(request.resident)
+            request.question,
+            passages,
+            request.today,
+            request.wording,
+            has_resident=bool(request.resident),
+            quotes=request.quotes,
         )
         return _Draft((request.system, *history, last), passages)
 
@@ -174,11 +186,18 @@ def _place(passage: Passage) -> tuple[str, str, int]:
     return passage.source, passage.source_id, passage.start
 
 
-def _is_covered(hit: Hit, core: Sequence[Passage]) -> bool:
-    """Whether the resident core already holds this hit."""
-    return any(
-        passage.source_id == hit.source_id and passage.start <= hit.start and hit.end <= passage.end for passage in core
-    )
+def _cover(hit: Hit, core: Sequence[Passage]) -> Passage | None:
+    """Return the passage of the resident core that already holds this hit."""
+    for passage in core:
+        if passage.source_id == hit.source_id and passage.start <= hit.start and hit.end <= passage.end:
+            return passage
+    return None
+
+
+def _quotes(hits: Sequence[Hit], core: Sequence[Passage], question: str) -> list[Passage]:
+    """Return the hits that lie in the core under its numbers, each cut down to what is nearest to the question."""
+    covered = ((hit, _cover(hit, core)) for hit in hits)
+    return [shorten(replace(to_passage(hit), n=over.n), question, QUOTE_TOKENS) for hit, over in covered if over]
 
 
 def _too_long(tokens: int, room: int, answer_tokens: int) -> InputTooLong:

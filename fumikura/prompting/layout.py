@@ -70,14 +70,23 @@ def system_message(rules: str, resident: Sequence[Passage], wording: Wording) ->
 
 
 def question_message(
-    question: str, passages: Sequence[Passage], today: date | None, wording: Wording, *, has_resident: bool
+    question: str,
+    passages: Sequence[Passage],
+    today: date | None,
+    wording: Wording,
+    *,
+    has_resident: bool,
+    quotes: Sequence[Passage] = (),
 ) -> Message:
-    """Return the last turn: passages, then what changes with every question, and the question last."""
+    """Return the last turn: passages, quotes, then what changes with every question, and the question last."""
     parts: list[str] = []
     if passages:
         parts += [wording.labels["passages"], *(render_passage(passage, wording) for passage in passages)]
     elif not has_resident:
         parts += [wording.labels["passages"], wording.labels["none"]]
+    if quotes:
+        lines = (f"[{passage.n}] {_one_line(passage.text)}" for passage in quotes)
+        parts.append("\n".join((wording.labels["quotes"], *lines)))
     if today:
         parts.append(f"{wording.labels['today']}: {today.isoformat()}")
     parts += [wording.labels["reminder"], f"{wording.labels['question']}: {question.strip()}"]

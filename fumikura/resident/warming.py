@@ -45,6 +45,7 @@ class Warmer:
         self._states: dict[str, WarmState] = {}
         self._versions: dict[str, str] = {}
         self._stop = threading.Event()  # of the computation that runs
+        self._newer = False  # a notebook was asked for since the present one was begun
         self._ending = False
         self._thread: threading.Thread | None = None
 
@@ -68,6 +69,7 @@ class Warmer:
             if notebook in self._wanted:
                 self._wanted.remove(notebook)
             self._wanted.append(notebook)
+            self._newer = True
             self._states[notebook] = WarmState("waiting")
             self._stop.set()
             self._lock.notify_all()
@@ -96,7 +98,7 @@ class Warmer:
                     self._lock.wait()
                 if self._ending:
                     return
-                notebook = self._wanted.pop()
+                notebook, self._newer = self._wanted.pop(), False
             self._warm(notebook)
 
     def _warm(self, notebook: str) -> None:
@@ -146,7 +148,7 @@ class Warmer:
 
     def _left_off(self) -> bool:
         with self._lock:
-            return self._ending or bool(self._wanted)
+            return self._ending or self._newer
 
     def _put_off(self, notebook: str) -> None:
         """Something newer is wanted first; this one afterwards, unless it is the same."""
