@@ -79,7 +79,7 @@ def test_add_sources_search_ask_remove_speak_json(run: Run, stub: StubServer, tm
 
     stub.play({"pieces": ["開館は", "九時です。[1]"]})
     answer = json.loads(run("ask", "開館は何時？", "--json").stdout)
-    assert (answer["status"], answer["coverage"], answer["text"]) == ("answered", "searched", "開館は九時です。[1]")
+    assert (answer["status"], answer["coverage"], answer["text"]) == ("answered", "read_in_full", "開館は九時です。[1]")
     (citation,) = answer["citations"]
     text = path.read_text(encoding="utf-8")
     assert text[citation["start"] : citation["end"]] == citation["quote"]
@@ -93,13 +93,16 @@ def test_add_sources_search_ask_remove_speak_json(run: Run, stub: StubServer, tm
     assert json.loads(run("sources", "--json").stdout)["sources"] == []
 
 
-def test_what_is_not_there_is_refused_without_citations(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mode", ["auto", "rag"])
+def test_what_is_not_there_is_refused_without_citations(run: Run, stub: StubServer, tmp_path: Path, mode: str) -> None:
     run("add", str(note(tmp_path)))
-    done = run("ask", "富士山の標高は何メートル？", "--json")
+    stub.play({"pieces": ["資料にありません。"]})
+    done = run("ask", "富士山の標高は何メートル？", "--json", "--mode", mode)
     answer = json.loads(done.stdout)
     assert done.returncode == 0
     assert (answer["status"], answer["citations"]) == ("not_in_sources", [])
     assert answer["text"].startswith("資料にありません。")
+    assert answer["coverage"] == ("read_in_full" if mode == "auto" else "searched")
 
 
 def test_plain_output_names_the_passage_and_streams(run: Run, stub: StubServer, tmp_path: Path) -> None:
@@ -216,7 +219,7 @@ def test_the_version_needs_no_command(run: Run) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, f"{__version__}\n", "")
 
 
-@pytest.mark.parametrize("name", ["pin", "unpin", "backup", "restore"])
+@pytest.mark.parametrize("name", ["backup", "restore"])
 def test_what_is_to_come_says_so(name: str) -> None:
     # In this process: seven starts for one answer would take long.
     for arguments in ([name], [name, "report", "--url", "x", "--help"]):
@@ -229,7 +232,7 @@ def test_what_is_to_come_says_so(name: str) -> None:
 def test_help_lists_only_what_is_there(run: Run) -> None:
     shown = run("--help", COLUMNS="200").stdout
     assert "doctor" in shown
-    assert not re.search(r"^\W*(pin|unpin|backup|restore)\b", shown, re.MULTILINE)
+    assert not re.search(r"^\W*(backup|restore)\b", shown, re.MULTILINE)
 
 
 def test_the_demo_fails_when_nothing_is_cited(run: Run, stub: StubServer) -> None:
@@ -262,7 +265,7 @@ def test_notebooks_are_apart(run: Run, tmp_path: Path) -> None:
         (["restore", "--help"], {"FUMIKURA_LANG": "en"}, 2, "restore is to come"),
         (["remove", "無い資料"], {}, 1, "default"),
         (["ask", "鍵は？", "--as-of", "昨日"], {}, 2, "昨日"),
-        (["ask", "鍵は？", "--mode", "resident"], {}, 2, "resident"),
+        (["ask", "鍵は？", "--mode", "whole"], {}, 2, "resident"),
         (["--preset", "cloud", "sources"], {}, 2, "cloud"),
         (["--settings", "nowhere.json", "sources"], {}, 2, "nowhere.json"),
         (["sources"], {"FUMIKURA__CHUNK__SIEZ": "3"}, 2, "size"),

@@ -4,7 +4,7 @@ Knows how texts are ordered, fenced, made harmless and fitted into the token bud
 from, which server answers, or what becomes of the answer.
 """
 
-from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder, core_message
+from fumikura.prompting.builder import CountTokens, PassageOrder, PromptBuilder, core_prefix
 from fumikura.prompting.defuse import defuse
 from fumikura.prompting.excerpt import estimate_messages, estimated_tokens
 from fumikura.prompting.followup import complete_question
@@ -18,7 +18,7 @@ __all__ = [
     "PassageOrder",
     "PromptBuilder",
     "complete_question",
-    "core_message",
+    "core_prefix",
     "defuse",
     "estimate_messages",
     "estimated_tokens",

@@ -9,6 +9,7 @@ from fumikura.errors import InputTooLong
 from fumikura.prompting.excerpt import TURN_OVERHEAD, estimate, estimate_messages, shorten
 from fumikura.prompting.language import language_of
 from fumikura.prompting.layout import (
+    core_messages,
     history_messages,
     messages_sha256,
     question_message,
@@ -35,7 +36,7 @@ class _Request:
     """One question with everything that may be given; `ranked` is best first, `history` oldest first."""
 
     question: str
-    system: Message
+    prefix: tuple[Message, ...]
     resident: tuple[Passage, ...]
     ranked: tuple[Passage, ...]
     history: tuple[Message, ...]
@@ -51,20 +52,20 @@ class _Draft:
     token_count: int = 0  # known when it has been counted
 
 
-def core_message(rules: str, resident: Sequence[Passage]) -> Message:
+def core_prefix(rules: str, resident: Sequence[Passage]) -> tuple[Message, ...]:
     """Return what every prompt with these rules and this resident core begins with, byte for byte, whatever is asked.
 
     The fixed rules are in the core's own language: one prefix serves questions in both.
     """
-    text = "\n".join(passage.text for passage in resident)
-    return system_message(rules, numbered(resident), load_wording(language_of(text)))
+    wording = load_wording(language_of("\n".join(passage.text for passage in resident)))
+    return (system_message(rules, wording), *core_messages(numbered(resident), wording))
 
 
 class PromptBuilder:
     """Turns a question, its hits and the resident core into messages and numbered passages.
 
-    Layout: rules and resident core (one byte-stable system message, no clock), history, then one user message with the
-    passages, today's date and the question last. `rules` is the owner's own system prompt, put before the fixed rules.
+    Layout: rules and resident core (byte-stable messages, no clock), history, then one user message with the passages,
+    today's date and the question last. `rules` is the owner's own system prompt, put before the fixed rules.
     """
 
     def __init__(
@@ -107,9 +108,9 @@ class PromptBuilder:
         best_first = sorted(hits, key=lambda hit: hit.rank)
         ranked = [to_passage(hit) for hit in best_first if not _cover(hit, core)]
         quotes = _quotes(best_first, core, question)[: self._quote_count]
-        system = core_message(self._rules, resident) if resident else system_message(self._rules, (), wording)
+        prefix = core_prefix(self._rules, resident) if resident else (system_message(self._rules, wording),)
         turns = history_messages(history)
-        draft = self._fitting(_Request(question, system, core, tuple(ranked), turns, today, wording, tuple(quotes)))
+        draft = self._fitting(_Request(question, prefix, core, tuple(ranked), turns, today, wording, tuple(quotes)))
         passages = (*core, *draft.passages)
         return Prompt(draft.messages, passages, messages_sha256(draft.messages), draft.token_count)
 
@@ -148,7 +149,7 @@ class PromptBuilder:
             has_resident=bool(request.resident),
             quotes=request.quotes,
         )
-        return _Draft((request.system, *history, last), passages)
+        return _Draft((*request.prefix, *history, last), passages)
 
 
 def _fitting_passages(request: _Request, left: float) -> tuple[list[Passage], float]:

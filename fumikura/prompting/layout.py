@@ -61,12 +61,19 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def system_message(rules: str, resident: Sequence[Passage], wording: Wording) -> Message:
-    """Return the byte-stable prefix: the owner's rules, the fixed rules, the resident core."""
-    parts = [rules.strip(), wording.rules]
-    if resident:
-        parts += [wording.labels["resident"], *(render_passage(passage, wording) for passage in resident)]
-    return _message("system", parts)
+def system_message(rules: str, wording: Wording) -> Message:
+    """Return the owner's rules and the fixed rules."""
+    return _message("system", (rules.strip(), wording.rules))
+
+
+def core_messages(resident: Sequence[Passage], wording: Wording) -> tuple[Message, Message]:
+    """Return the resident core as a turn of its own, and a turn that only says it was read.
+
+    Not in the system message: what a source says must never count as an instruction. Roles alternate, since some chat
+    templates refuse two turns of the user in a row.
+    """
+    parts = [wording.labels["resident"], *(render_passage(passage, wording) for passage in resident)]
+    return _message("user", parts), Message("assistant", wording.labels["read"])
 
 
 def question_message(

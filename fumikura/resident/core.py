@@ -1,4 +1,4 @@
-"""The core of one question: the whole texts of its sources, and the one message that they make."""
+"""The core of one question: the whole texts of its sources, and the messages that they make."""
 
 import threading
 from collections import OrderedDict
@@ -14,16 +14,21 @@ KEPT_COUNT = 8
 
 @dataclass(frozen=True)
 class Measured:
-    """The passages of a core, and the message they make with the rules."""
+    """The passages of a core, and the messages they make with the rules."""
 
     passages: tuple[Passage, ...]
-    message: Message
+    prefix: tuple[Message, ...]
     count: Callable[[Sequence[Message]], int]
 
     @cached_property
     def token_count(self) -> int:
-        """The message's tokens; counted when first asked for, since that may load the model."""
-        return self.count([self.message])
+        """The messages' tokens; counted when first asked for, since that may load the model."""
+        return self.count(self.prefix)
+
+    @property
+    def length(self) -> int:
+        """Characters of the messages."""
+        return sum(len(message.content) for message in self.prefix)
 
 
 @dataclass(frozen=True, slots=True)

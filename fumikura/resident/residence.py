@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from fumikura.errors import BackendError, CoreTooLarge, ModelFileError
 from fumikura.generators import prefix_sha256
-from fumikura.prompting import core_message, estimate_messages
+from fumikura.prompting import core_prefix, estimate_messages
 from fumikura.protocols import Generator
 from fumikura.records import Coverage, Message, Mode, Notice, SourceSummary
 from fumikura.resident.budget import Budget
@@ -110,10 +110,10 @@ class Residence:
     def _is_at_once(self, whole: Measured) -> bool:
         """Whether the core is computed, or is read about as fast as a prompt with retrieved passages."""
         pace = self.budget(self.largest_window).pace
-        if pace is None or self.generator.has_prefix((whole.message,)):
+        if pace is None or self.generator.has_prefix(whole.prefix):
             return True
         most = AT_ONCE_S * pace
-        return LEAST_TOKENS * len(whole.message.content) <= most and whole.token_count <= most
+        return LEAST_TOKENS * whole.length <= most and whole.token_count <= most
 
     def pin(self, names: Sequence[str]) -> list[SourceSummary]:
         """Put sources into the core, all or none. Raises NotFound, Conflict, CoreTooLarge with the numbers."""
@@ -217,7 +217,7 @@ class Residence:
     def _measured(self, candidates: Sequence[Candidate]) -> Measured:
         def measure() -> Measured:
             passages = tuple(self.store.whole_texts(candidates))
-            return Measured(passages, core_message(self.rules, passages), self.count)
+            return Measured(passages, core_prefix(self.rules, passages), self.count)
 
         return self.measures.of(f"{self.counter} {self.generator.name} {self.rules}", candidates, measure)
 
@@ -247,4 +247,4 @@ class Residence:
 
 def _core(mode: Mode, candidates: Sequence[Candidate], measured: Measured, coverage: Coverage) -> Core:
     named = tuple(one.named for one in candidates)
-    return Core(mode, coverage, named, measured.passages, (measured.message,), measured.token_count)
+    return Core(mode, coverage, named, measured.passages, measured.prefix, measured.token_count)

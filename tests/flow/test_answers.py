@@ -210,7 +210,10 @@ def test_c087_a_long_source_never_overfills_the_window(stub, open_library, cases
 def test_c089_a_server_that_finds_it_too_long_gives_a_plain_message(stub, open_library, cases: Path, name: str) -> None:  # type: ignore[no-untyped-def]
     stub.play(cases / "C089" / name)
     library = open_library(
-        FUMIKURA__LLM__BACKEND="openai", FUMIKURA__LLM__MODEL="stub", FUMIKURA__OPENAI__URL=f"{stub.url}/v1", **BY_SEARCH
+        FUMIKURA__LLM__BACKEND="openai",
+        FUMIKURA__LLM__MODEL="stub",
+        FUMIKURA__OPENAI__URL=f"{stub.url}/v1",
+        **BY_SEARCH,
     )
     library.add_samples("default")
     with pytest.raises(InputTooLong) as caught:

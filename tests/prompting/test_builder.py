@@ -1,7 +1,7 @@
 import re
 from datetime import date
 
-from fumikura.prompting import PromptBuilder, core_message, messages_sha256
+from fumikura.prompting import PromptBuilder, core_prefix, messages_sha256
 from fumikura.records import Message
 
 TODAY = date(2026, 4, 1)
@@ -11,10 +11,11 @@ def test_the_layout_of_a_prompt(builder, hit, pinned):
     history = [Message("user", "前の問い"), Message("assistant", "前の答え")]
     found = hit(1, "開館は九時です。", "b.md", heading_path=("案内", "時間"), page=3, title="図書室", date="2026-03-01")
     prompt = builder.build("開館は？", [found], resident=[pinned("a.md", "核の文章")], history=history, today=TODAY)
-    system, first, second, last = prompt.messages
-    assert [message.role for message in prompt.messages] == ["system", "user", "assistant", "user"]
+    system, core, read, first, second, last = prompt.messages
+    assert [message.role for message in prompt.messages] == ["system", *["user", "assistant"] * 2, "user"]
     assert system.content.startswith("あなたは資料係です。")
-    assert '[1] a.md\n"""\n核の文章\n"""' in system.content
+    assert '[1] a.md\n"""\n核の文章\n"""' in core.content
+    assert read.content == "資料を読みました。"
     assert (first.content, second.content) == ("前の問い", "前の答え")
     assert '[2] 図書室 (b.md) > 案内 > 時間 | 日付 2026-03-01 | ページ 3\n"""\n開館は九時です。\n"""' in last.content
     assert last.content.endswith("質問: 開館は？")
@@ -35,7 +36,7 @@ def test_the_prefix_is_the_same_bytes_whatever_is_asked(builder, hit, pinned):
     core = [pinned("b.md", "二つ目"), pinned("a.md", "後半", 10), pinned("a.md", "前半", 0)]
     one = builder.build("甲？", [hit(1, "ア")], resident=core, today=TODAY)
     two = builder.build("乙？", [hit(1, "イ")], resident=core, history=[Message("user", "x")], today=date(2026, 4, 2))
-    assert one.messages[0] == two.messages[0] == core_message("あなたは資料係です。", core)
+    assert one.messages[:3] == two.messages[:3] == core_prefix("あなたは資料係です。", core)
     assert one.sha256 != two.sha256
     assert [passage.text for passage in one.passages[:3]] == ["二つ目", "後半", "前半"]
     assert "2026" not in one.messages[0].content

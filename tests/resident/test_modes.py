@@ -46,7 +46,7 @@ def test_everything_fits_so_all_is_read_in_full(library: Library) -> None:
     assert answer.receipt.core_tokens > 0 and answer.receipt.prefix_sha256
     assert answer.receipt.hits and all(hit.used for hit in answer.receipt.hits)
     (asked,) = prompts(library)
-    assert "里芋は四百グラム" in asked[0].content
+    assert "里芋は四百グラム" in asked[1].content
     assert "開館は九時" not in asked[-1].content, "what is resident is not given twice"
 
 
@@ -75,7 +75,7 @@ def test_too_much_and_nothing_pinned_is_searched(library: Library) -> None:
     add_text(library, "庭.md", LONG)
     answer = ask(library)
     assert (answer.coverage, answer.receipt.mode, answer.receipt.core) == ("searched", "rag", ())
-    assert "松の棚" not in prompts(library)[0][0].content
+    assert [message.role for message in prompts(library)[0]] == ["system", "user"], "there is no core"
 
 
 def test_what_is_far_too_long_is_decided_without_asking_the_backend(library: Library) -> None:
@@ -91,7 +91,7 @@ def test_pinned_sources_are_read_in_full_and_the_rest_is_searched(library: Libra
     assert (answer.coverage, answer.receipt.mode) == ("searched", "hybrid")
     assert [one.source for one in answer.receipt.core] == ["図書室.md"]
     (asked,) = prompts(library)
-    assert "開館は九時" in asked[0].content and "松の棚" not in asked[0].content
+    assert "開館は九時" in asked[1].content and "松の棚" not in asked[1].content
     assert "開館は九時" not in asked[-1].content and "松の棚" in asked[-1].content
     assert {hit.source: hit.used for hit in answer.receipt.hits}["図書室.md"]
     assert answer.citations[0].via == "resident"
@@ -128,9 +128,9 @@ def test_a_mode_that_there_is_not_changes_nothing(library: Library) -> None:
 
 def test_resident_by_force_that_does_not_fit_says_both_numbers(library: Library) -> None:
     add_text(library, "庭.md", LONG)
-    with pytest.raises(CoreTooLarge, match=r"4 resident sources have [\d,]+ tokens, but only 5,842 fit") as caught:
+    with pytest.raises(CoreTooLarge, match=r"4 resident sources have [\d,]+ tokens, but only 7,092 fit") as caught:
         ask(library, mode="resident")
-    assert "5,842 トークンまで" in caught.value.ja
+    assert "7,092 トークンまで" in caught.value.ja
     assert prompts(library) == []
 
 
@@ -188,7 +188,7 @@ def test_a_new_source_comes_behind_the_others(library: Library) -> None:
     before = ask(library)
     add_text(library, "あ.md", "# あ\n\n新しい資料です。\n")
     after = ask(library)
-    one, two = (asked[0].content for asked in prompts(library))
+    one, two = (asked[1].content for asked in prompts(library))
     assert len(two) > len(one) and two.startswith(one)
     assert before.receipt.prefix_sha256 != after.receipt.prefix_sha256
 

@@ -29,14 +29,13 @@ class Reader(ScriptedGenerator):
         self.restored: list[str] = []
         self.kept: set[str] = set()
         self.saved: list[str] = []
+        self.hashes: dict[str, str] = {}
         self.fails: list[FumikuraError] = []
         self.disk_full = False
         self.at_once = self.most_at_once = 0
 
-    def warm(
-        self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None
-    ) -> Usage:
-        self.begun.append(prefix[0].content)
+    def warm(self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None = None) -> Usage:
+        self.begun.append(prefix[1].content)
         if self.fails:
             raise self.fails.pop(0)
         self.at_once += 1
@@ -46,7 +45,9 @@ class Reader(ScriptedGenerator):
         finally:
             self.at_once -= 1
 
-    def _read_in_steps(self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None) -> Usage:
+    def _read_in_steps(
+        self, prefix: Sequence[Message], stop: threading.Event, progress: PrefixProgress | None
+    ) -> Usage:
         total = self.count_tokens(prefix)
         for step in range(1, 3):
             while not self.steps.acquire(timeout=0.02):
@@ -54,22 +55,23 @@ class Reader(ScriptedGenerator):
                     return Usage("stopped")
             if progress:
                 progress(total * step // 2, total)
-        self.read.append(prefix[0].content)
+        self.read.append(prefix[1].content)
         return Usage("complete", 1000, 0, 1)
 
     def restore_prefix(self, prefix: Sequence[Message]) -> bool:
-        found = prefix[0].content in self.kept
-        self.restored += [prefix[0].content] * found
+        found = prefix[1].content in self.kept
+        self.restored += [prefix[1].content] * found
         return found
 
     def save_prefix(self, prefix: Sequence[Message]) -> bool:
         if self.disk_full:
             raise BackendRefused("ディスクに空きがありません。", "no space left on the disk")
-        self.saved.append(prefix[0].content)
+        self.saved.append(prefix[1].content)
+        self.hashes[prefix[1].content] = prefix_sha256(prefix)
         return True
 
     def forget_prefixes(self, keep: Collection[str] = ()) -> int:
-        gone = [text for text in self.saved if prefix_sha256([Message("system", text)]) not in keep]
+        gone = [text for text in self.saved if self.hashes[text] not in keep]
         self.saved = [text for text in self.saved if text not in gone]
         return len(gone)
 
@@ -123,7 +125,7 @@ def test_a_core_is_computed_with_progress_and_kept(library: Library, warmer: War
     go_on(reader, 1)
     state = ready(warmer)
     assert state.done_tokens == state.total_tokens == library.residence("default").planned().token_count
-    assert reader.saved == reader.read == [library.residence("default").planned().prefix[0].content]
+    assert reader.saved == reader.read == [library.residence("default").planned().prefix[1].content]
     assert library.store.last_prefix_notebook() == "default"
     assert (library.store.prefill_pace(reader.name) or 0) > 0
 
@@ -192,7 +194,7 @@ def test_the_notebook_asked_for_last_comes_first_and_none_at_once(
 
 
 def test_a_kept_state_is_restored_instead_of_computed(library: Library, warmer: Warmer, reader: Reader) -> None:
-    text = library.residence("default").planned().prefix[0].content
+    text = library.residence("default").planned().prefix[1].content
     reader.kept.add(text)
     warmer.wake("default")
     ready(warmer)
@@ -222,7 +224,9 @@ def test_a_missing_model_is_told_and_not_tried_again_until_the_next_change(warme
     ready(warmer)
 
 
-@pytest.mark.parametrize(("failure_count", "stage", "begun_count"), [(2, "ready", 3), (3, "failed", 3), (9, "failed", 3)])
+@pytest.mark.parametrize(
+    ("failure_count", "stage", "begun_count"), [(2, "ready", 3), (3, "failed", 3), (9, "failed", 3)]
+)
 def test_a_server_that_is_away_is_tried_three_times(
     warmer: Warmer, reader: Reader, failure_count: int, stage: str, begun_count: int
 ) -> None:

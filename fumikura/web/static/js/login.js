@@ -1,5 +1,6 @@
 // @ts-check
 import "./strings/common.js";
+import "./strings/later.js";
 import { post } from "./api.js";
 import { t } from "./i18n.js";
 import { remember } from "./state.js";

@@ -1,5 +1,6 @@
 // @ts-check
 /** What can be done with notebooks beside opening them; fetched when it is first chosen. */
+import "./strings/later.js";
 import { del, patch, post } from "./api.js";
 import { t } from "./i18n.js";
 import { loadNotebooks, notebookName, openNotebook } from "./notebooks.js";
@@ -31,14 +32,17 @@ export function renameNotebook() {
     label: t("notebook.name"),
     value: notebook.name === "default" ? "" : notebook.name,
     confirm: t("save"),
-    save: async (name) => {
-      const renamed = await patch(`/api/notebooks/${notebook.id}`, { name: name.slice(0, NAME_LIMIT) });
-      app.set(({ notebooks }) => ({
-        notebook: renamed,
-        notebooks: notebooks.map((one) => (one.id === notebook.id ? renamed : one)),
-      }));
-    },
+    save: (name) => changeNotebook({ name: name.slice(0, NAME_LIMIT) }),
   });
+}
+
+/** Change the open notebook: {name?, mode?}. Throws ApiError. */
+export async function changeNotebook(wanted) {
+  const changed = await patch(`/api/notebooks/${app.get().notebook.id}`, wanted);
+  app.set(({ notebook, notebooks }) => ({
+    notebook: notebook?.id === changed.id ? changed : notebook,
+    notebooks: notebooks.map((one) => (one.id === changed.id ? changed : one)),
+  }));
 }
 
 /** Ask, then delete the open notebook with everything in it. */

@@ -1,4 +1,5 @@
 // @ts-check
+import "../strings/later.js";
 import { t } from "../i18n.js";
 import { toast } from "../ui/toast.js";
 

@@ -8,7 +8,7 @@ import { chat, runningTurn } from "./store.js";
 
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
-/** The field of the open conversation. It is there before the panels, which bring `ask` and `stop`. */
+/** The field of the open conversation. It is there before the panels, which bring `ask`, `stop` and the question's mode. */
 export function QuestionField({ panels }) {
   const isOpen = useStore(chat, ({ status }) => status !== "loading");
   const running = useStore(chat, runningTurn);
@@ -21,17 +21,19 @@ export function QuestionField({ panels }) {
     placeholder=${placeholder}
     onAsk=${panels?.ask}
     onStop=${onStop}
+    ModeMenu=${count ? panels?.ModeMenu : null}
   />`;
 }
 
 /**
  * It keeps its text to itself, so that a key stroke renders nothing but the send button, and that once.
- * `onAsk(question)`, `onStop()`; `busy`: an answer is being written; not `ready`: what is sent waits here until it is.
+ * `onAsk(question, mode)`, `onStop()`; `busy`: an answer is being written; not `ready`: what is sent waits here until it is.
  */
-function Composer({ ready, busy, placeholder, onAsk, onStop }) {
+function Composer({ ready, busy, placeholder, onAsk, onStop, ModeMenu }) {
   const field = useRef(/** @type {any} */ (null));
   const isWaiting = useRef(false);
   const [blank, setBlank] = useState(true);
+  const [mode, setMode] = useState("auto");
   const changed = () => {
     setBlank(!field.current.value.trim());
     if (!GROWS_BY_ITSELF) fitHeight(field.current);
@@ -43,7 +45,8 @@ function Composer({ ready, busy, placeholder, onAsk, onStop }) {
     field.current.value = "";
     changed();
     field.current.focus();
-    onAsk(question);
+    onAsk(question, mode);
+    setMode("auto");
   };
   useEffect(() => {
     if (isWaiting.current) send();
@@ -69,6 +72,7 @@ function Composer({ ready, busy, placeholder, onAsk, onStop }) {
         onInput=${changed}
         onKeyDown=${onKeyDown}
       ></textarea>
+      ${ModeMenu && html`<${ModeMenu} mode=${mode} choose=${setMode} />`}
       ${busy
         ? html`<button key="stop" type="button" class="send stop" aria-label=${t("chat.stop")} title=${t("chat.stop")} onClick=${stop}><${Icon} name="stop" /></button>`
         : html`<button key="send" type="submit" class="send" aria-label=${t("chat.send")} title=${t("chat.send")} disabled=${blank}><${Icon} name="send" /></button>`}

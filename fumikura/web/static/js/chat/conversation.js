@@ -69,9 +69,9 @@ export async function removeConversation(conversationId) {
   await refreshList();
 }
 
-/** Ask, and stream the answer into a new turn. @param {string} question */
-export async function ask(question) {
-  const turn = askedTurn(question, Date.now());
+/** Ask, and stream the answer into a new turn. @param {string} question @param {string} mode of this question alone */
+export async function ask(question, mode = "auto") {
+  const turn = askedTurn(question, Date.now(), mode);
   const { conversationId, turns } = chat.get();
   const controller = new AbortController();
   live.set(turn.key, { turn, controller });
@@ -93,7 +93,7 @@ export async function retry(turn) {
     if (turn.turn_id && !(await attempt(() => del(inNotebook(path))))) return;
     chat.set({ turns: turns.filter((one) => one.key !== turn.key) });
   }
-  await ask(turn.question);
+  await ask(turn.question, turn.mode);
 }
 
 async function answer(turn, conversationId, signal) {
@@ -104,7 +104,8 @@ async function answer(turn, conversationId, signal) {
     if (name === "hits") adopt(turn.key, event.conversation_id);
     change(turn.key, name, event);
   };
-  const body = { question: turn.question, ...(conversationId ? { conversation_id: conversationId } : {}) };
+  const own = turn.mode === "auto" ? {} : { mode: turn.mode };
+  const body = { question: turn.question, ...own, ...(conversationId ? { conversation_id: conversationId } : {}) };
   let error = null;
   try {
     await stream(inNotebook("/ask"), body, { onEvent, signal });

@@ -1,5 +1,6 @@
 // @ts-check
 /** What is asked before a conversation is changed; fetched when it is first chosen. */
+import "../strings/later.js";
 import { t } from "../i18n.js";
 import { askDialog, confirmDialog } from "../ui/dialog.js";
 import { removeConversation, renameConversation } from "./conversation.js";

@@ -4,18 +4,18 @@
 /**
  * @typedef {"running" | "complete" | "stopped" | "broken_off" | "failed"} TurnState
  * @typedef {{code: string, message: string, hint?: string}} TurnError
- * @typedef {{key: string, turn_id: string | null, question: string, completed: string, state: TurnState,
+ * @typedef {{key: string, turn_id: string | null, question: string, mode: string, completed: string, state: TurnState,
  *   stage: string, position: number, asked_at: number, staged_at: number, hits: any[] | null, text: string,
  *   answer: any | null, error: TurnError | null, notices: string[], fresh: boolean}} Turn
  */
 
 let counter = 0;
 
-/** @returns {Turn} a question just sent; `now` in milliseconds. */
-export function askedTurn(question, now) {
+/** @returns {Turn} a question just sent, to be answered in `mode`; `now` in milliseconds. */
+export function askedTurn(question, now, mode = "auto") {
   counter += 1;
   return {
-    key: `new-${counter}`, turn_id: null, question, completed: question, state: "running", stage: "searching",
+    key: `new-${counter}`, turn_id: null, question, mode, completed: question, state: "running", stage: "searching",
     position: 0, asked_at: now, staged_at: now, hits: null, text: "", answer: null, error: null, notices: [], fresh: true,
   };
 }
@@ -23,7 +23,7 @@ export function askedTurn(question, now) {
 /** @returns {Turn} a turn as the server keeps it. */
 export function keptTurn(kept) {
   return {
-    key: kept.turn_id, turn_id: kept.turn_id, question: kept.question, completed: kept.completed || kept.question,
+    key: kept.turn_id, turn_id: kept.turn_id, question: kept.question, mode: "auto", completed: kept.completed || kept.question,
     state: kept.state, stage: "elsewhere", position: 0, asked_at: Date.parse(kept.asked_at), staged_at: 0, hits: null,
     text: kept.answer?.text ?? kept.text ?? "", answer: kept.answer, error: kept.error, notices: [], fresh: false,
   };

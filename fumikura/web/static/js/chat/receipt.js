@@ -29,7 +29,7 @@ function Receipt({ path }) {
   return html`<div class="receipt">
     <p class="receipt-question">${trace.question}</p>
     ${trace.completed && trace.completed !== trace.question && html`<p class="completed">${t("chat.completed", { question: trace.completed })}</p>`}
-    <p class="hint">${t("receipt.lead")}</p>
+    <p class="hint">${t(trace.generate.receipt?.core_tokens ? "receipt.lead_core" : "receipt.lead")}</p>
     <${Times} receipt=${trace.generate.receipt} />
     <${Step} n=${1} name="split" facts=${splitFacts(trace.split)} />
     <${Step} n=${2} name="embed" facts=${embedFacts(trace.embed)} />
@@ -56,7 +56,10 @@ const searchFacts = (search) => [["top_k", search.top_k]];
 const generateFacts = ({ model, temperature, receipt }) => [
   ["model", model],
   ["temperature", temperature === undefined ? null : String(temperature)],
-  ...["prompt_tokens", "cached_tokens", "answer_tokens"].map((key) => [key, receipt?.[key]]),
+  ["mode", receipt?.mode && t(`mode.${receipt.mode}`)],
+  ["core_tokens", receipt?.core_tokens || null],
+  ...["prompt_tokens", "cached_tokens", "new_tokens", "answer_tokens"].map((key) => [key, receipt?.[key]]),
+  ["prefix", receipt?.prefix_sha256?.slice(0, 12)],
 ];
 
 /** The seconds of each step as shares of one bar. */

@@ -140,8 +140,15 @@ function Actions({ turn, conversationId }) {
     ${found && html`<${Action} icon="note" label=${t("answer.keep")} onClick=${() => keepAsNote(turn)} />`}
     <${Action} icon="retry" label=${t("answer.retry")} onClick=${() => retry(turn)} />
     ${turn.answer &&
-    html`<${Action} icon="info" label=${t("answer.receipt")} onClick=${() => openReceipt(conversationId, turn)} />`}
+    html`<${Action} icon="info" label=${t("answer.receipt")} onClick=${() => openReceipt(conversationId, turn)} />
+      <${ReadHow} answer=${turn.answer} />`}
   </div>`;
+}
+
+/** Quietly: whether the whole texts were read, or only what was found. */
+function ReadHow({ answer }) {
+  const how = answer.coverage === "read_in_full" ? "read_in_full" : answer.receipt?.mode === "hybrid" ? "hybrid" : "searched";
+  return html`<span class="read-how" title=${t(`answer.${how}.tip`)}>${t(`answer.${how}`)}</span>`;
 }
 
 function Action({ icon, label, onClick }) {

@@ -12,6 +12,7 @@ async function change(source, wanted) {
   changeInList(source.source_id, wanted);
   try {
     changeInList(source.source_id, await patch(path(source), wanted));
+    look(); // what is read in full may be another now
   } catch (error) {
     changeInList(source.source_id, before);
     toastError(error);

@@ -1,5 +1,6 @@
 // @ts-check
 /** The dialogs that add a source; `arrived(jobs)` is called when the server has taken it. */
+import "../strings/later.js";
 import { inNotebook, post } from "../api.js";
 import { t } from "../i18n.js";
 import { askDialog, openDialog } from "../ui/dialog.js";

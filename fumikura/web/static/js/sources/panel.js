@@ -7,6 +7,7 @@ import "../strings/sources.js";
 import { embedAgain, includeAll } from "./actions.js";
 import { AddButton } from "./add.js";
 import { Arrivals } from "./arrivals.js";
+import { GaugeLine } from "./gauge.js";
 import { sources } from "./progress.js";
 import { ROW_HEIGHT, SourceRow } from "./row.js";
 import { uploads } from "./uploads.js";
@@ -32,7 +33,7 @@ export function SourcesPanel() {
     </div>
     <${Arrivals} />
     ${notices.map((notice) => html`<${Standstill} key=${notice} notice=${notice} />`)}
-    ${list.length > 0 && html`<${IncludeAll} list=${list} />`} ${isLoading && html`<${Skeletons} />`}
+    ${list.length > 0 && html`<${GaugeLine} /><${IncludeAll} list=${list} />`} ${isLoading && html`<${Skeletons} />`}
     ${isEmpty && html`<${Empty} />`}
     ${list.length > 0 && !shown.length && html`<p class="empty">${t("sources.none_found", { query })}</p>`}
     ${shown.length > 0 && html`<${SourceList} shown=${shown} embedding=${embedding} />`}`;

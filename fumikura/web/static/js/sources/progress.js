@@ -17,17 +17,21 @@ export const sources = createStore({
   jobs: /** @type {any[]} */ ([]),
   embedding: /** @type {any[]} */ ([]),
   notices: /** @type {string[]} */ ([]),
+  core: /** @type {any} */ (null), // how far the resident core is computed
+  gauge: /** @type {any} */ (null), // how full it is: GET /core, or only its `notice` where the server cannot say
 });
 
 let timer = 0;
 let isLooking = false;
 let lookAgain = false;
+let gaugeOf = ""; // what the gauge was asked for
 
 /** Begin to follow the open notebook; called once. */
 export function watchProgress() {
   const open = ({ notebook }) => {
     if ((notebook?.id ?? null) === sources.get().notebookId) return;
-    sources.set({ notebookId: notebook?.id ?? null, listing: -1, list: [], jobs: [], embedding: [], notices: [] });
+    const empty = { listing: -1, list: [], jobs: [], embedding: [], notices: [], core: null, gauge: null };
+    sources.set({ notebookId: notebook?.id ?? null, ...empty });
     look();
   };
   app.subscribe(open);
@@ -56,12 +60,27 @@ export async function look() {
 }
 
 async function follow(id) {
-  const { listing, jobs, embedding, notices } = await get(inNotebook("/progress"));
+  const { listing, jobs, embedding, notices, core } = await get(inNotebook("/progress"));
   const hasChanged = listing !== sources.get().listing;
   const fresh = hasChanged ? await get(inNotebook("/sources")) : null;
   if (sources.get().notebookId !== id) return void (lookAgain = true); // another notebook was opened meanwhile
-  sources.set({ jobs, embedding, notices, ...(fresh && { list: fresh.sources, listing: fresh.listing }) });
+  sources.set({ jobs, embedding, notices, core, ...(fresh && { list: fresh.sources, listing: fresh.listing }) });
+  const wanted = [id, listing, app.get().notebook?.mode, core?.stage, core?.total_tokens].join();
+  if (core && wanted !== gaugeOf) {
+    await readGauge();
+    gaugeOf = wanted;
+  }
   if (fresh && fresh.sources.length !== app.get().notebook?.source_count) await loadNotebooks();
+}
+
+/** Ask anew how full the core is. */
+export async function readGauge() {
+  const id = sources.get().notebookId;
+  const gauge = await get(inNotebook("/core")).catch((error) => {
+    if (!error.status) throw error;
+    return { notice: error.message, room_tokens: 0, used_tokens: 0, sources: [], answers: [] };
+  });
+  if (sources.get().notebookId === id) sources.set({ gauge });
 }
 
 async function explain(error) {
@@ -70,9 +89,10 @@ async function explain(error) {
 }
 
 function isBusy() {
-  const { jobs, embedding } = sources.get();
+  const { jobs, embedding, core } = sources.get();
   const isGoingOn = (job) => job.state === "queued" || job.state === "running";
-  return embedding.length > 0 || jobs.some(isGoingOn) || uploads.get().files.some((one) => one.state === "sending");
+  const isGettingReady = ["waiting", "computing"].includes(core?.stage);
+  return isGettingReady || embedding.length > 0 || jobs.some(isGoingOn) || uploads.get().files.some((one) => one.state === "sending");
 }
 
 /** Change one source in the list at once, before the server has answered. */

@@ -50,6 +50,7 @@ function menuEntries(source, setRenaming) {
     { label: t("source.open"), icon: "book", onSelect: () => openSource({ source_id: source.source_id, source: source.name }) },
     { label: t("source.rename"), icon: "edit", onSelect: () => setRenaming(true) },
     { label: t("source.download"), icon: "download", onSelect: download },
+    { label: t(source.pinned ? "source.unpin" : "source.pin_it"), icon: "pin", onSelect: () => setPinned(source, !source.pinned) },
     "line",
     { label: t("delete"), icon: "trash", danger: true, onSelect: () => deleteSource(source) },
   ];

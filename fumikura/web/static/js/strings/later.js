@@ -1,0 +1,58 @@
+// @ts-check
+/** Words that are wanted only after a click (and on the page for signing in): fetched with the first part that says them. */
+import { addStrings } from "../i18n.js";
+
+addStrings({
+  ja: {
+    "add.url.label": "アドレス（https://…）",
+    "add.url.hint": "いまの文面を一度だけ取り込みます。あとで変わっても、資料は変わりません。",
+    "add.do": "加える",
+    "add.text.name": "名前（なくてもかまいません）",
+    "add.text.name.example": "例: 会議のメモ",
+    "add.text.text": "文章",
+    "notebook.name": "ノートブックの名前",
+    "notebook.create": "つくる",
+    "notebook.delete.text":
+      "「{name}」を、資料{count}件と質問の記録・メモごと削除します。\n元には戻せません。",
+    "notebook.deleted": "「{name}」を削除しました。",
+    "chat.rename_title": "会話の名前を変える",
+    "chat.rename_field": "名前",
+    "chat.rename_yes": "変える",
+    "chat.delete_ask": "会話「{title}」を削除しますか？",
+    "chat.delete_text": "質問と答えが {n} 件消えます。元には戻せません。残したい答えは、先にメモにしてください。",
+    "answer.copied": "答えと出典をコピーしました。",
+    "answer.copy_failed": "コピーできませんでした。文を選んでコピーしてください。",
+    "answer.sources_heading": "出典",
+    "login.title": "合言葉の入力",
+    "login.text": "このサーバーは合言葉（トークン）で守られています。管理している人に聞いて入力してください。",
+    "login.token": "合言葉（トークン）",
+    "login.enter": "はいる",
+    "login.busy": "確かめています…",
+  },
+  en: {
+    "add.url.label": "Address (https://…)",
+    "add.url.hint": "The page is read once, as it is now. Later changes do not change the source.",
+    "add.do": "Add",
+    "add.text.name": "Name (optional)",
+    "add.text.name.example": "Say: Notes of the meeting",
+    "add.text.text": "Text",
+    "notebook.name": "Name of the notebook",
+    "notebook.create": "Create",
+    "notebook.delete.text":
+      "This deletes “{name}” with {count} {count:source|sources}, its conversations and its notes.\nIt cannot be undone.",
+    "notebook.deleted": "“{name}” was deleted.",
+    "chat.rename_title": "Rename the conversation",
+    "chat.rename_field": "Name",
+    "chat.rename_yes": "Rename",
+    "chat.delete_ask": "Delete the conversation “{title}”?",
+    "chat.delete_text": "Its questions and answers ({n}) are removed for good. Keep an answer as a note first if you still need it.",
+    "answer.copied": "Answer and sources copied.",
+    "answer.copy_failed": "Copying failed. Select the text and copy it.",
+    "answer.sources_heading": "Sources",
+    "login.title": "Enter the token",
+    "login.text": "This server is protected by a token. Ask the person who runs it.",
+    "login.token": "Token",
+    "login.enter": "Enter",
+    "login.busy": "Checking…",
+  },
+});
