@@ -115,7 +115,7 @@ class Answering:
         core = self.residence.core(question.mode, question.source_ids)
         if self._is_nothing_there(question, found, core):
             refusal = refused(language=question.language)
-            yield self._answer(question, refusal, found, NO_CORE, None, begun)
+            yield self._answer(question, refusal, found, replace(NO_CORE, notice=core.notice), None, begun)
             return
         draft = yield from self._draft(question, found.hits, core, begun)
         self._learn(draft, core)

@@ -90,6 +90,7 @@ def gauge_json(gauge: "Gauge") -> dict[str, object]:
         "window_tokens": gauge.window_tokens,
         "room_tokens": gauge.room_tokens,
         "used_tokens": gauge.used_tokens,
+        "rules_tokens": gauge.rules_tokens,
         "free_tokens": gauge.free_tokens,
         "exact": gauge.exact,
         "sources": gauge.shares,

@@ -161,6 +161,11 @@ def report(
         terminal.write(text)
         return
     out = out or runs[0].with_suffix(".html")
+    if out.absolute() in {run.absolute() for run in runs}:
+        raise SettingsError(
+            f"{out} は評価の記録です。--out で別のファイルにしてください。",
+            f"{out} is one of the runs: name another file by --out",
+        )
     out.write_text(text, encoding="utf-8", errors="backslashreplace")
     say(f"書きました: {out}", f"written: {out}")
 

@@ -16,6 +16,8 @@ from fumikura.records import Notice
 
 Json = dict[str, Any]
 
+RUN_BEGINS = b'{"run"'
+
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
@@ -127,6 +129,7 @@ def start_or_resume(path: Path, header: RunHeader) -> Run:
     Raises EvaluationError when the file holds another run, naming what differs.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    _check_is_run(path)
     cut_torn_line(path)
     if not path.exists() or not path.stat().st_size:
         append(path, "run", header)
@@ -169,6 +172,15 @@ def read_run(path: Path) -> Run:
     if len(found["run"]) != 1:
         raise _broken(path, 1)
     return Run(path, found["run"][0], tuple(found["asked"]), tuple(found["mark"]))
+
+
+def _check_is_run(path: Path) -> None:
+    """Raise EvaluationError for a file that holds something else: it must stay as it is."""
+    if path.exists():
+        with path.open("rb") as file:
+            begins = file.read(len(RUN_BEGINS))
+        if not RUN_BEGINS.startswith(begins):
+            raise _broken(path, 1)
 
 
 def _broken(path: Path, number: int) -> EvaluationError:

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from fumikura.errors import BackendError, CoreTooLarge, ModelFileError
+from fumikura.errors import BackendError, Conflict, CoreTooLarge, ModelFileError
 from fumikura.generators import prefix_sha256
 from fumikura.prompting import core_prefix, estimate_messages
 from fumikura.protocols import Generator
 from fumikura.records import Coverage, Message, Mode, Notice, SourceSummary
 from fumikura.resident.budget import Budget
 from fumikura.resident.core import NO_CORE, Core, Measured, Measures
-from fumikura.store import Candidate, Store
+from fumikura.store import Candidate, Store, check_mode
 
 # Tokens of a character: below the first no text is, so what is longer need not be read; Japanese has 0.55 to 0.95.
 LEAST_TOKENS, USUAL_TOKENS = 0.2, 0.75
@@ -18,8 +18,8 @@ AT_ONCE_S = 30.0  # a prompt with five retrieved passages has about 1,000 tokens
 NOTHING_PINNED = Core(
     "rag",
     notice=Notice(
-        "ピン留めした資料がないので、検索だけで答えました。",
-        "No source is pinned, so this was answered by search only.",
+        "ピン留めした資料がないので、検索だけで答えます。",
+        "No source is pinned, so questions are answered by search only.",
     ),
 )
 
@@ -37,13 +37,17 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Gauge:
-    """How full the core is; tokens. `room_tokens` is what rules and core may have in `mode`; not `exact`: estimated."""
+    """How full the core is; tokens. Not `exact`: estimated.
+
+    `room_tokens` is what rules and core may have in `mode`; of `used_tokens`, `rules_tokens` are no source's.
+    """
 
     mode: Mode
     coverage: Coverage
     window_tokens: int
     room_tokens: int
     used_tokens: int
+    rules_tokens: int
     exact: bool
     shares: tuple[Share, ...]
     notice: Notice | None = None
@@ -119,12 +123,23 @@ class Residence:
         """Put sources into the core, all or none. Raises NotFound, Conflict, CoreTooLarge with the numbers."""
         chosen = [self.store.get_source(self.notebook, name) for name in names]
         wanted = {source.source_id for source in chosen}
-        candidates = [one for one in self.store.core_candidates(self.notebook) if one.pinned or one.source_id in wanted]
+        everything = self.store.core_candidates(self.notebook)
+        _check_text(chosen, everything)
+        candidates = [one for one in everything if one.pinned or one.source_id in wanted]
         try:
             self._check_fits(candidates)
         except (BackendError, ModelFileError):  # nobody to ask; a question will: it is checked again then
             self.estimating()._check_fits(candidates)
         return [self.store.set_pinned(self.notebook, source.source_id, True) for source in chosen]
+
+    def check_mode(self, mode: str) -> None:
+        """Raise CoreTooLarge when this mode forces more than fits, QuestionError for one that there is not."""
+        wanted = check_mode(mode)
+        source_ids = self.store.usable_source_ids(self.notebook)
+        try:
+            self._core_for(wanted, source_ids, lambda _: True)
+        except (BackendError, ModelFileError):
+            self.estimating()._core_for(wanted, source_ids, lambda _: True)
 
     def unpin(self, names: Sequence[str]) -> list[SourceSummary]:
         """Take sources out of the core. Raises NotFound and Conflict, and then changes nothing."""
@@ -132,22 +147,27 @@ class Residence:
         return [self.store.set_pinned(self.notebook, source.source_id, False) for source in chosen]
 
     def gauge(self) -> Gauge:
-        """Return how full the core is; estimated while no model is loaded. Raises BackendError."""
-        if not self.generator.loaded and self.counter != "estimate":
-            return self.estimating().gauge()
+        """Return how full the core is; estimated while no model is loaded or no backend answers."""
+        try:
+            return (self if self.generator.loaded else self.estimating())._gauge()
+        except (BackendError, ModelFileError):
+            return self.estimating()._gauge()
+
+    def _gauge(self) -> Gauge:
         candidates = self.store.core_candidates(self.notebook, self.store.usable_source_ids(self.notebook))
         core = self._shown_core()
         window = self.window()
         room = self.budget(window).room(with_passages=core.mode != "resident")
         resident = {one.source_id for one in core.sources}
         length = sum(one.length for one in candidates if one.source_id in resident)
-        a_character = core.token_count / length if length else USUAL_TOKENS
+        rules = self.count(core_prefix(self.rules, ())) if core else 0
+        a_character = (core.token_count - rules) / length if length else USUAL_TOKENS
         shares = tuple(
             Share(one.source_id, one.source, round(a_character * one.length), one.pinned, one.source_id in resident)
             for one in candidates
         )
         exact = self.counter != "estimate" and self.generator.exact_counts
-        return Gauge(core.mode, core.coverage, window, room, core.token_count, exact, shares, core.notice)
+        return Gauge(core.mode, core.coverage, window, room, core.token_count, rules, exact, shares, core.notice)
 
     def _shown_core(self) -> Core:
         """Return the planned core; where a forced mode cannot be had, none and the reason."""
@@ -188,10 +208,10 @@ class Residence:
         return Core(
             "rag",
             notice=Notice(
-                f"ピン留めした資料（{used:,} トークン）が枠（{room:,} トークン）に入らないので、検索だけで答えました。"
+                f"ピン留めした資料（{used:,} トークン）が枠（{room:,} トークン）に入らないので、検索だけで答えます。"
                 "ピン留めを減らしてください。",
-                f"The pinned sources ({used:,} tokens) do not fit into {room:,} tokens, so this was answered by search "
-                "only: unpin some.",
+                f"The pinned sources ({used:,} tokens) do not fit into {room:,} tokens, so questions are answered by "
+                "search only: unpin some.",
             ),
         )
 
@@ -239,10 +259,21 @@ class Residence:
         used, room = self._count(candidates), self._room(with_passages=with_passages)
         return CoreTooLarge(
             f"常駐させる資料 {len(candidates)} 件は {used:,} トークンで、入るのは {room:,} トークンまでです。"
-            "減らすか、llm.context_tokens か resident.warm_s を増やしてください。",
-            f"the {len(candidates)} resident sources have {used:,} tokens, but only {room:,} fit: pin fewer, or raise "
-            "llm.context_tokens or resident.warm_s",
+            "ピン留めか質問に使う資料を減らすか、モードを自動にするか、llm.context_tokens を増やしてください。",
+            f"the {len(candidates)} resident sources have {used:,} tokens, but only {room:,} fit: pin or tick fewer, "
+            "set the mode to auto, or raise llm.context_tokens",
         )
+
+
+def _check_text(chosen: Sequence[SourceSummary], candidates: Sequence[Candidate]) -> None:
+    """Raise Conflict for a source without text: there is nothing of it to read."""
+    with_text = {one.source_id for one in candidates}
+    for source in chosen:
+        if source.source_id not in with_text:
+            raise Conflict(
+                f"「{source.name}」には読める文章がないので、ピン留めできません。",
+                f"'{source.name}' has no text, so it cannot be pinned",
+            )
 
 
 def _core(mode: Mode, candidates: Sequence[Candidate], measured: Measured, coverage: Coverage) -> Core:

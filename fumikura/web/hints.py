@@ -16,7 +16,9 @@ HINTS = {
     ),
     "conflict": Notice("今の状態を確かめて、もう一度試してください。", "Look at the present state and try again."),
     "index_mismatch": Notice("索引を作り直してください。", "Rebuild the index."),
-    "core_too_large": Notice("資料のピン留めをいくつか外してください。", "Unpin some sources."),
+    "core_too_large": Notice(
+        "読む資料を減らすか、モードを自動にしてください。", "Read fewer sources, or set the mode to auto."
+    ),
     "source": Notice("ファイルを確かめて、もう一度加えてください。", "Check the file and add it again."),
     "unsupported_source": Notice("テキストか Markdown に書き出して加えてください。", "Export it as text or Markdown."),
     "source_too_large": Notice(

@@ -55,6 +55,7 @@ class CoreOut(BaseModel):
     window_tokens: int
     room_tokens: int
     used_tokens: int
+    rules_tokens: int
     free_tokens: int
     exact: bool
     notice: str | None
@@ -71,6 +72,7 @@ class CoreOut(BaseModel):
             window_tokens=gauge.window_tokens,
             room_tokens=gauge.room_tokens,
             used_tokens=gauge.used_tokens,
+            rules_tokens=gauge.rules_tokens,
             free_tokens=gauge.free_tokens,
             exact=gauge.exact,
             notice=shown(gauge.notice, language),

@@ -173,6 +173,34 @@ def check_notes(checked: Checked) -> None:
     page.get_by_role("button", name="できあがり").click()
 
 
+def test_what_is_read_in_full(open_server: OpenServer, visit: OpenPage, look: tuple[str, int], tmp_path: Path) -> None:
+    texts = {"図書室.md": LIBRARY, "garden.md": GARDEN, "棚.md": "棚には本が七冊あり、係が毎日数えます。\n" * 600}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    server = open_server(ANSWERS, sources=tuple(tmp_path / name for name in texts))
+    checked = opened(visit, server.address, look)
+    page = checked.page
+    checked.tab("資料")
+    row(page, "図書室.md").hover()
+    page.get_by_role("button", name="「図書室.md」をピン留め").click()
+    expect(page.locator("button.gauge")).to_contain_text("準備できました")
+    checked.state("gauge")
+    checked.tab("質問")
+    page.get_by_role("button", name=re.compile("^この質問だけ")).click()
+    checked.state("menu-mode")
+    page.get_by_role("menuitemradio", name="ピン留め＋検索").click()
+    checked.state("own-mode")
+    expect(ask(page, ASK_HOURS).locator(".read-how")).to_be_visible()
+    checked.state("answer-hybrid")
+    checked.tab("資料")
+    page.locator("button.gauge").click()
+    expect(page.locator(".core-answers li")).to_have_count(1)
+    page.locator(".core-shares li", has_text="棚.md").get_by_role("button").click()
+    expect(page.locator("dialog [role=alert]")).to_be_visible()
+    checked.state("dialog-core")
+    assert checked.found == []
+
+
 def test_settings(open_server: OpenServer, visit: OpenPage, look: tuple[str, int]) -> None:
     checked = opened(visit, open_server(ANSWERS).address + "/#settings", look)
     page = checked.page

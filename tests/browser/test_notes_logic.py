@@ -55,7 +55,8 @@ def test_a_note_is_read_with_its_citations_alive(with_note: PageStub, open_page:
     expect(view.locator("code")).to_have_text("[1]")
     view.locator("button.mark").hover()
     expect(page.get_by_role("tooltip")).to_contain_text(BACKUP)
-    view.locator("button.mark").click()
+    with page.expect_response("**/passage"):
+        view.locator("button.mark").click()
     page.locator("dialog.viewer").wait_for()
     assert with_note.asked(f"POST {NOTEBOOK}/passage")[0]["quote"] == BACKUP
 

@@ -541,6 +541,7 @@ def test_notebooks_are_made_and_deleted_only_after_asking(stub_page: PageStub, o
     expect(chosen).to_be_visible()
     chosen.click()
     page.get_by_role("menuitem", name="ノートブックを削除").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     page.keyboard.press("Escape")
     assert stub_page.asked("DELETE /api/notebooks/2") == []
     stub_page.replies["GET /api/notebooks"] = {"notebooks": [one]}

@@ -159,3 +159,14 @@ def test_more_trials_are_added_to_a_finished_run(trial) -> None:
     trial.run()
     summary = summarise(trial.run(options=RunOptions(trials=3)))
     assert (summary.answer_count, summary.wanted_count, len(trial.asked)) == (9, 9, 9)
+
+
+@pytest.mark.parametrize(
+    "content", [b"important thoughts without a line end", b"one\ntwo", b'{"runs": 1}\nx', b"SQLite\0"]
+)
+def test_a_file_that_is_no_run_stays_as_it_is(trial, content: bytes) -> None:
+    path = trial.folder / "run.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(EvaluationError, match="line 1"):
+        trial.run()
+    assert path.read_bytes() == content

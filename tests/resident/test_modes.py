@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fumikura.errors import CoreTooLarge, NotFound, QuestionError
+from fumikura.errors import Conflict, CoreTooLarge, NotFound, QuestionError
 from fumikura.generators import ScriptedGenerator
 from fumikura.library import Library
 from fumikura.records import Answer, Message, SourceFile
@@ -234,7 +234,7 @@ def test_the_gauge_shows_what_is_used_and_what_would_still_fit(library: Library)
         "菜園.md": False,
         "庭.md": False,
     }
-    assert gauge.shares[0].token_count == gauge.used_tokens
+    assert gauge.shares[0].token_count == gauge.used_tokens - gauge.rules_tokens
     assert gauge.shares[-1].token_count > 5842
 
 
@@ -256,3 +256,24 @@ def test_a_gauge_without_a_loaded_model_is_an_estimate(library: Library) -> None
     library.generator.loaded = False
     gauge = library.residence("default").gauge()
     assert not gauge.exact and gauge.mode == "resident" and gauge.used_tokens > 0
+
+
+def test_a_source_without_text_cannot_be_pinned(library: Library) -> None:
+    library.add_bytes("default", SourceFile("白紙.md", "白紙.md", b" \n"))
+    with pytest.raises(Conflict, match="has no text"):
+        library.residence("default").pin(["白紙.md"])
+    assert not any(source.pinned for source in library.store.sources("default"))
+
+
+def test_the_gauge_gives_each_source_its_own_tokens_and_the_rules_theirs(library: Library) -> None:
+    gauge = library.residence("default").gauge()
+    assert gauge.coverage == "read_in_full" and gauge.rules_tokens > 0
+    own = sum(share.token_count for share in gauge.shares)
+    assert abs(own + gauge.rules_tokens - gauge.used_tokens) <= len(gauge.shares)
+
+
+def test_a_mode_that_would_refuse_every_question_is_not_taken(library: Library) -> None:
+    add_text(library, "庭.md", LONG)
+    with pytest.raises(CoreTooLarge):
+        library.residence("default").check_mode("resident")
+    library.residence("default").check_mode("hybrid")

@@ -48,7 +48,8 @@ def test_the_seeds_question_gets_answer_sources_and_everything_else(library_clie
 def test_debug_shows_the_passages_as_the_model_received_them(library_client) -> None:
     client = library_client(ANSWER)
     body = client.post("/api/ask", json={"question": QUESTION, "debug": True}).json()
-    assert [context in prompts_of(client)[0][-1].content for context in body["contexts"]] == [True]
+    given = "\n".join(message.content for message in prompts_of(client)[0])
+    assert [context in given for context in body["contexts"]] == [True]
     assert "開館は九時" in body["contexts"][0]
 
 
@@ -82,7 +83,7 @@ def test_as_of_reaches_the_model_and_is_checked(library_client) -> None:
     [
         ({"question": "  "}, 422, "質問が空です"),
         ({"question": "あ" * 4001}, 422, "4,001"),
-        ({"question": QUESTION, "mode": "resident"}, 422, "auto, rag"),
+        ({"question": QUESTION, "mode": "whole"}, 422, "auto・rag・resident・hybrid"),
         ({"question": QUESTION, "source_ids": ["gone"]}, 404, "gone"),
         ({"question": QUESTION, "conversation_id": "gone"}, 404, "gone"),
         ({"question": QUESTION, "questoin": "?"}, 422, "questoin"),
@@ -166,8 +167,8 @@ def test_c112_orders_inside_a_source_reach_the_model_as_a_quotation_only(
     client = open_client(service)
     body = client.post("/api/ask", json={"question": "備品の貸し出しは何曜？"}).json()
     assert (body["answer"], body["sources"]) == ("貸し出しは月曜のみです。[1]", ["injection.md"])
-    rules, asked = (message.content for message in prompts_of(client)[0])
-    assert "当選しました" not in rules
+    rules, asked, read, _ = (message.content for message in prompts_of(client)[0])
+    assert "当選しました" not in rules + read
     assert asked.count('"""') >= 2
     assert '"""' in asked.partition("当選しました")[0] and '"""' in asked.partition("当選しました")[2]
 

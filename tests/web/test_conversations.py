@@ -95,7 +95,7 @@ def test_history_holds_questions_as_asked_and_answers_without_marks(start) -> No
     client = start("開館は九時です。[1]", "閉館は十七時です。[1]")
     ids = {"conversation_id": ask(client)["conversation_id"]}
     ask(client, "図書室は何時に閉まりますか？", **ids)
-    history = client.app.state.service.library.generator.prompts[-1][1:-1]
+    history = client.app.state.service.library.generator.prompts[-1][3:-1]  # behind rules and core
     assert [(message.role, message.content) for message in history] == [
         ("user", QUESTION),
         ("assistant", "開館は九時です。"),
@@ -108,7 +108,7 @@ def test_history_is_three_turns_at_most(start) -> None:
     for number in range(5):
         ask(client, f"図書室は何時に開きますか？（{number}回目）", conversation_id=conversation_id)
     prompt = client.app.state.service.library.generator.prompts[-1]
-    assert [message.role for message in prompt] == ["system", *["user", "assistant"] * 3, "user"]
+    assert [message.role for message in prompt] == ["system", *["user", "assistant"] * 4, "user"]
     assert "1回目" in prompt[1].content
 
 
@@ -122,7 +122,7 @@ def test_a_failed_question_is_kept_with_its_reason(start) -> None:
         assert turn["error"]["message"] == message
     ask(client, conversation_id=told["conversation_id"])
     prompt = client.app.state.service.library.generator.prompts[-1]
-    assert [message.content for message in prompt[1:-1]] == [QUESTION, "（途中で途切れた答え）"]
+    assert [message.content for message in prompt[3:-1]] == [QUESTION, "（途中で途切れた答え）"]
 
 
 def test_kept_notices_are_read_in_either_language(start) -> None:

@@ -46,7 +46,7 @@ def test_the_fields_say_what_they_are(own: TestClient, file: Path) -> None:
     assert reply.json()["file"] == str(file)
     assert reply.json()["needs_reindex"] is False
     backend = reply.json()["backend"]
-    assert (backend["kind"], backend["context_tokens"], len(backend["settings_sha256"])) == ("embedded", 4096, 64)
+    assert (backend["kind"], backend["context_tokens"], len(backend["settings_sha256"])) == ("embedded", 8192, 64)
 
 
 def test_a_change_is_written_and_used_from_the_next_question_on(own: TestClient, file: Path) -> None:

@@ -114,9 +114,9 @@ def test_c093_a_broken_off_answer_reaches_the_next_prompt_only_marked(address: s
     with asked(address, "図書室は何時に閉まりますか？", conversation_id=conversation_id) as events:
         until(events, "answer")
     messages = questions(stub)[-1]["messages"]
-    assert [message["role"] for message in messages] == ["system", "user", "assistant", "user"]
-    assert messages[1]["content"] == QUESTION
-    assert messages[2]["content"].endswith("（途中で途切れた答え）")
+    assert [message["role"] for message in messages] == ["system", *["user", "assistant"] * 2, "user"]
+    assert messages[3]["content"] == QUESTION
+    assert messages[4]["content"].endswith("（途中で途切れた答え）")
 
 
 def test_c096_a_slow_first_token_is_waited_for_and_the_connection_kept(

@@ -35,13 +35,15 @@ def add_notebook(service: Services, given: NotebookInput) -> NotebookOut:
 
 @router.patch("/{notebook}")
 def change_notebook(service: Services, notebook: NotebookName, given: NotebookChanges) -> NotebookOut:
-    """Give a notebook another name (409 when it is taken), choose how its sources are read."""
+    """Give a notebook another name, choose how its sources are read. 409: the name is taken, or they do not fit."""
     store = service.library.store
     name = given.name or notebook
-    if given.mode is not None:
-        store.set_mode(notebook, given.mode)
+    if given.mode is not None:  # both are checked before one is changed
+        service.library.residence(notebook).check_mode(given.mode)
     if name != notebook:
         store.rename_notebook(notebook, name)
+    if given.mode is not None:
+        store.set_mode(name, given.mode)
     return _existing(store, name)
 
 

@@ -17,7 +17,8 @@ STATIC = Path(__file__).parents[1] / "static"
 PAGES = {"/": "index.html", "/login": "login.html"}
 # Style sheets that are sent as one: a browser spends about 5 ms on each request, however small.
 JOINED = {
-    "css/page.css": ("base", "layout", "sources", "chat", "notes", "settings"),
+    "css/page.css": ("base", "layout", "sources", "chat", "notes"),
+    "css/later.css": ("dialogs", "viewer", "receipt", "core", "settings"),  # what opens on a click: js/later.js
     "css/login_page.css": ("base", "login"),
 }
 KINDS = {

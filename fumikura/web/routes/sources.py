@@ -142,14 +142,14 @@ def change_source(
     """Rename the source, tick it in or out of questions, pin it (409 when the pinned ones no longer fit)."""
     store = service.library.store
     source = store.get_source(notebook, source_id)
+    if given.pinned is not None:  # first: what is refused must change nothing
+        residence = service.library.residence(notebook)
+        change = residence.pin if given.pinned else residence.unpin
+        (source,) = change([source.source_id])
     if given.name is not None:
         source = store.rename_source(notebook, source.source_id, given.name)
     if given.included is not None:
         source = store.set_included(notebook, source.source_id, given.included)
-    if given.pinned is not None:
-        residence = service.library.residence(notebook)
-        change = residence.pin if given.pinned else residence.unpin
-        (source,) = change([source.source_id])
     return source_out(source, language)
 
 

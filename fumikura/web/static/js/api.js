@@ -78,7 +78,7 @@ export function upload(path, file, { onProgress = (_share) => {}, signal = undef
     xhr.onabort = () => reject(new DOMException("aborted", "AbortError"));
     signal?.addEventListener("abort", () => xhr.abort());
     const form = new FormData();
-    form.append("files", file, file.name);
+    form.append("files", file, file.path || file.name);
     xhr.send(form);
   });
 }

@@ -7,7 +7,7 @@ import { onReconnect } from "./api.js";
 import { QuestionField } from "./chat/composer.js";
 import { Header } from "./header.js";
 import { languageStore, t } from "./i18n.js";
-import { fetched } from "./later.js";
+import { fetched, fetchedWithStyle } from "./later.js";
 import { loadNotebooks, notebookName } from "./notebooks.js";
 import { DropVeil } from "./sources/drop.js";
 import { app, remember, remembered, useStore } from "./state.js";
@@ -49,7 +49,7 @@ async function loadPanels() {
 function Settings() {
   const [Page, setPage] = useState(/** @type {any} */ (null));
   useEffect(() => {
-    fetched(() => import("./settings/page.js")).then((settings) => settings && setPage(() => settings.SettingsPage));
+    fetchedWithStyle(() => import("./settings/page.js")).then((settings) => settings && setPage(() => settings.SettingsPage));
   }, []);
   return Page && html`<${Page} />`;
 }

@@ -1,6 +1,6 @@
 // @ts-check
 import { language, setLanguage, t } from "./i18n.js";
-import { fetched } from "./later.js";
+import { fetchedWithStyle } from "./later.js";
 import { loadNotebooks, notebookName, openNotebook } from "./notebooks.js";
 import { app, createStore, remember, remembered, useStore } from "./state.js";
 import { Icon, IconButton } from "./ui/icons.js";
@@ -75,6 +75,6 @@ function NotebookMenu() {
 }
 
 async function inDialog(name) {
-  const dialogs = await fetched(() => import("./notebook_dialogs.js"));
+  const dialogs = await fetchedWithStyle(() => import("./notebook_dialogs.js"));
   dialogs?.[name]();
 }

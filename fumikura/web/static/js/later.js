@@ -1,5 +1,5 @@
 // @ts-check
-/** Modules that are fetched when they are first needed. */
+/** Modules, and the style sheet of what opens on a click: fetched when they are first needed. */
 import { get, onReconnect } from "./api.js";
 import { t } from "./i18n.js";
 import { toast, toastError } from "./ui/toast.js";
@@ -17,6 +17,20 @@ export async function fetched(load) {
     get("/api/health").then(offerReload, toastError);
     return null;
   }
+}
+
+/** As `fetched`, for a module that shows what css/later.css has the style of: both must be there. */
+export const fetchedWithStyle = (load) => fetched(async () => (await Promise.all([load(), (style ??= styleSheet())]))[0]);
+
+let style = /** @type {Promise<unknown> | null} */ (null);
+
+function styleSheet() {
+  const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "/css/later.css" });
+  return new Promise((resolve, reject) => {
+    link.onload = resolve;
+    link.onerror = () => reject(new TypeError(link.href)); // as an import fails
+    document.head.append(link);
+  });
 }
 
 const offerReload = () =>

@@ -4,7 +4,6 @@ import { markdownReady } from "./marked.js";
 import { watchProgress } from "./sources/progress.js";
 
 export { ask, stop } from "./chat/conversation.js";
-export { ModeMenu } from "./chat/mode.js";
 export { ChatPanel } from "./chat/panel.js";
 export { NotesPanel } from "./notes/panel.js";
 export { SourcesPanel } from "./sources/panel.js";

@@ -1,6 +1,6 @@
 // @ts-check
 import { t } from "../i18n.js";
-import { fetched } from "../later.js";
+import { fetchedWithStyle } from "../later.js";
 import { useStore } from "../state.js";
 import { Icon, IconButton } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
@@ -43,6 +43,6 @@ function doings(conversation) {
 }
 
 async function inDialog(name, conversation) {
-  const dialogs = await fetched(() => import("./dialogs.js"));
+  const dialogs = await fetchedWithStyle(() => import("./dialogs.js"));
   dialogs?.[name](conversation);
 }

@@ -3,12 +3,15 @@ import { t } from "../i18n.js";
 import { isSubmit } from "../keys.js";
 import { app, useStore } from "../state.js";
 import { Icon } from "../ui/icons.js";
+import { Menu } from "../ui/menu.js";
 import { html, useEffect, useRef, useState } from "../vendor.js";
 import { chat, runningTurn } from "./store.js";
 
+/** "auto" chooses one of the others. */
+export const MODES = ["auto", "rag", "resident", "hybrid"];
 const GROWS_BY_ITSELF = CSS.supports("field-sizing", "content");
 
-/** The field of the open conversation. It is there before the panels, which bring `ask`, `stop` and the question's mode. */
+/** The field of the open conversation. It is there before the panels, which bring `ask`, `stop` and the words of the modes. */
 export function QuestionField({ panels }) {
   const isOpen = useStore(chat, ({ status }) => status !== "loading");
   const running = useStore(chat, runningTurn);
@@ -21,7 +24,7 @@ export function QuestionField({ panels }) {
     placeholder=${placeholder}
     onAsk=${panels?.ask}
     onStop=${onStop}
-    ModeMenu=${count ? panels?.ModeMenu : null}
+    hasModes=${count > 0 && panels !== null}
   />`;
 }
 
@@ -29,7 +32,7 @@ export function QuestionField({ panels }) {
  * It keeps its text to itself, so that a key stroke renders nothing but the send button, and that once.
  * `onAsk(question, mode)`, `onStop()`; `busy`: an answer is being written; not `ready`: what is sent waits here until it is.
  */
-function Composer({ ready, busy, placeholder, onAsk, onStop, ModeMenu }) {
+function Composer({ ready, busy, placeholder, onAsk, onStop, hasModes }) {
   const field = useRef(/** @type {any} */ (null));
   const isWaiting = useRef(false);
   const [blank, setBlank] = useState(true);
@@ -72,7 +75,7 @@ function Composer({ ready, busy, placeholder, onAsk, onStop, ModeMenu }) {
         onInput=${changed}
         onKeyDown=${onKeyDown}
       ></textarea>
-      ${ModeMenu && html`<${ModeMenu} mode=${mode} choose=${setMode} />`}
+      ${hasModes && html`<${ModeMenu} mode=${mode} choose=${(one) => (setMode(one), field.current.focus())} />`}
       ${busy
         ? html`<button key="stop" type="button" class="send stop" aria-label=${t("chat.stop")} title=${t("chat.stop")} onClick=${stop}><${Icon} name="stop" /></button>`
         : html`<button key="send" type="submit" class="send" aria-label=${t("chat.send")} title=${t("chat.send")} disabled=${blank}><${Icon} name="send" /></button>`}
@@ -84,4 +87,14 @@ function Composer({ ready, busy, placeholder, onAsk, onStop, ModeMenu }) {
 function fitHeight(area) {
   area.style.height = "auto";
   area.style.height = `${area.scrollHeight + 2}px`;
+}
+
+/** How the next question alone is answered; "auto": as the notebook is. */
+function ModeMenu({ mode, choose }) {
+  const name = (one) => t(one === "auto" ? "mode.same" : `mode.${one}`);
+  const entries = MODES.map((one) => ({ label: name(one), checked: one === mode, onSelect: () => choose(one) }));
+  const isOwn = mode !== "auto";
+  return html`<${Menu} class=${isOwn ? "button small mode-own" : "icon-button"} label=${t("mode.question", { mode: name(mode) })} entries=${entries}>
+    ${isOwn ? name(mode) : html`<${Icon} name="sliders" size=${16} />`}
+  <//>`;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** One question with everything that belongs to it. */
 import { formatNumber, t } from "../i18n.js";
-import { fetched } from "../later.js";
+import { fetched, fetchedWithStyle } from "../later.js";
 import { Marked } from "../marked.js";
 import { addNote } from "../notes/actions.js";
 import { openSource } from "../sources/open.js";
@@ -156,7 +156,7 @@ function Action({ icon, label, onClick }) {
 }
 
 async function openReceipt(conversationId, turn) {
-  const receipt = await fetched(() => import("./receipt.js"));
+  const receipt = await fetchedWithStyle(() => import("./receipt.js"));
   receipt?.openReceipt(conversationId, turn);
 }
 

@@ -1,7 +1,7 @@
 // @ts-check
 import { inNotebook } from "../api.js";
 import { t } from "../i18n.js";
-import { fetched } from "../later.js";
+import { fetchedWithStyle } from "../later.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { html, useRef } from "../vendor.js";
@@ -36,6 +36,6 @@ export function AddButton() {
 }
 
 async function inDialog(name) {
-  const dialogs = await fetched(() => import("./add_dialogs.js"));
+  const dialogs = await fetchedWithStyle(() => import("./add_dialogs.js"));
   dialogs?.[name](arrived);
 }

@@ -1,15 +1,15 @@
 // @ts-check
 /** How this notebook's sources are read: the room and each source's share, the mode, and what the last answers reused. */
 import "../strings/core.js";
-import { inNotebook, patch } from "../api.js";
-import { MODES } from "../chat/mode.js";
+import { ApiError, inNotebook, patch } from "../api.js";
+import { MODES } from "../chat/composer.js";
 import { seconds } from "../chat/model.js";
 import { formatNumber, formatTime, t } from "../i18n.js";
 import { changeNotebook } from "../notebook_dialogs.js";
 import { app, useStore } from "../state.js";
 import { openDialog } from "../ui/dialog.js";
 import { IconButton } from "../ui/icons.js";
-import { html, useEffect, useState } from "../vendor.js";
+import { html, useEffect, useRef, useState } from "../vendor.js";
 import { progressOf, readNow } from "./gauge.js";
 import { changeInList, look, readGauge, sources } from "./progress.js";
 import { Bar, NameParts } from "./row.js";
@@ -29,7 +29,7 @@ function CoreDialog() {
       await request();
       await readGauge();
     } catch (failure) {
-      if (!failure.message) throw failure;
+      if (!(failure instanceof ApiError)) throw failure;
       setError([failure.message, failure.hint].filter(Boolean).join(" "));
     }
     look();
@@ -63,12 +63,14 @@ const tokens = (count, exact) => t(exact ? "core.tokens" : "core.tokens_about", 
 
 function Modes({ attempt }) {
   const mode = useStore(app, ({ notebook }) => notebook?.mode ?? "auto");
+  const field = useRef(/** @type {any} */ (null));
+  useEffect(() => void (field.current.querySelector(`[value=${mode}]`).checked = true)); // a refused choice goes back
   const choose = (wanted) => attempt(() => changeNotebook({ mode: wanted }));
-  return html`<fieldset class="core-modes">
+  return html`<fieldset ref=${field} class="core-modes">
     <legend>${t("core.mode")}</legend>
     ${MODES.map(
       (one) => html`<label>
-        <input type="radio" name="mode" checked=${one === mode} onChange=${() => choose(one)} />
+        <input type="radio" name="mode" value=${one} checked=${one === mode} onChange=${() => choose(one)} />
         <span>${t(`mode.${one}`)} <small>${t(`core.mode.${one}`)}</small></span>
       </label>`,
     )}
@@ -77,7 +79,6 @@ function Modes({ attempt }) {
 
 function Shares({ gauge, attempt }) {
   if (!gauge.sources.length) return null;
-  const largest = Math.max(gauge.room_tokens, 1);
   const pin = (share) =>
     attempt(async () => {
       const path = inNotebook(`/sources/${share.source_id}`);
@@ -98,7 +99,7 @@ function Shares({ gauge, attempt }) {
             label=${t("source.pin", { name: one.source })}
             onClick=${() => pin(one)}
           />
-          <${Bar} share=${Math.min(1, one.token_count / largest)} />
+          <${Bar} share=${Math.min(1, one.token_count / Math.max(gauge.room_tokens, 1))} />
         </li>`,
       )}
     </ul>

@@ -42,7 +42,10 @@ async function droppedFiles(transfer) {
 }
 
 async function filesIn(entry) {
-  if (entry.isFile) return [await new Promise((resolve, reject) => entry.file(resolve, reject))];
+  if (entry.isFile) {
+    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
+    return [Object.assign(file, { path: entry.fullPath.slice(1) })]; // two folders may hold files of one name
+  }
   const reader = entry.createReader();
   const found = [];
   for (;;) {

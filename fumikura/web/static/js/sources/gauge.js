@@ -1,6 +1,6 @@
 // @ts-check
 import { t } from "../i18n.js";
-import { fetched } from "../later.js";
+import { fetchedWithStyle } from "../later.js";
 import { useStore } from "../state.js";
 import { html } from "../vendor.js";
 import { sources } from "./progress.js";
@@ -35,6 +35,6 @@ export function progressOf({ stage, done_tokens: done, total_tokens: total }) {
 }
 
 async function openCore() {
-  const dialog = await fetched(() => import("./core_dialog.js"));
+  const dialog = await fetchedWithStyle(() => import("./core_dialog.js"));
   dialog?.openCore();
 }
