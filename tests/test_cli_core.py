@@ -51,7 +51,7 @@ def test_pin_and_unpin_show_what_changed_and_how_full_it_is(run: Run) -> None:
 
 def test_core_is_a_contract_in_json(run: Run) -> None:
     core = answered(run("core", "--json"))
-    counts = "window_tokens room_tokens used_tokens free_tokens"
+    counts = "window_tokens room_tokens used_tokens free_tokens rules_tokens"
     assert core.keys() == {"changed", "mode", "coverage", "exact", "sources", *counts.split()}
     assert (core["mode"], core["coverage"], core["changed"]) == ("resident", "read_in_full", [])
     assert core["sources"][0].keys() == {"source_id", "source", "token_count", "pinned", "resident"}
@@ -89,7 +89,7 @@ def test_ask_takes_a_mode_and_refuses_one_that_there_is_not(run: Run) -> None:
 def test_warm_reads_the_core_ahead(run: Run, stub: StubServer) -> None:
     assert answered(run("warm", "--json"))["coverage"] == "read_in_full"
     (read,) = stub.bodies("/api/chat")
-    assert "鍵は松の棚" in read["messages"][0]["content"]
+    assert "鍵は松の棚" in read["messages"][1]["content"]
     run("ask", "開館は何時？")
     assert stub.bodies("/api/chat")[1]["messages"][0] == read["messages"][0]
     assert answered(run("warm", "--notebook", "ない", "--json"))["sources"] == []
