@@ -165,11 +165,12 @@ class Ingestion:
         stage("split")
         if known:
             return _report(replace_known(source, file.content), "updated")
-        return _report(self._write(source, file.content), "added")
+        return _report(self._write(source, file.content, stage), "added")
 
-    def _write(self, source: Source, original: bytes) -> SourceSummary:
+    def _write(self, source: Source, original: bytes, stage: Callable[[str], None] = unstaged) -> SourceSummary:
         """Split and write; chunks that the notebook has vectors for already keep them."""
         chunks = self.chunker.chunk(source)
+        stage("split")  # once more: of a long text a person may have thought better while it was split
         return self.store.put_source(
             self.notebook, source, chunks, self.chunker.recipe, original=original, create=self.create
         )

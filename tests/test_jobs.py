@@ -284,6 +284,21 @@ def test_a_running_job_is_cancelled_between_its_steps(library, start, monkeypatc
     assert library.store.sources(NOTEBOOK) == []
 
 
+def test_a_job_cancelled_while_its_text_is_split_writes_nothing(library, start, monkeypatch):
+    file = SourceFile("long.md", "long.md", "長い文章です。".encode())
+    job = library.store.add_job(NOTEBOOK, "add", "long.md", file)
+    split = library.chunker.chunk
+
+    def cancelled_meanwhile(source):
+        library.store.cancel_job(job.job_id)
+        return split(source)
+
+    monkeypatch.setattr(library.chunker, "chunk", cancelled_meanwhile)
+    start()
+    until(lambda: library.store.job(job.job_id).state == "cancelled")
+    assert library.store.sources(NOTEBOOK) == []
+
+
 def test_embedding_under_a_job_is_cancelled_between_batches(library, start, gate):
     text = "\n\n".join(f"## 棚{number}\n\n棚{number}には{number}冊の帳簿がある。" for number in range(40))
     library.add_bytes(NOTEBOOK, note(1, text))
