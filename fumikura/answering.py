@@ -123,10 +123,12 @@ class Answering:
 
     def _is_nothing_there(self, question: Question, found: SearchResult, core: Core) -> bool:
         """Whether to refuse unasked. Never with a resident core: the search must not lose what is read in full."""
+        if core:
+            return False
         words = content_words(question.completed)
         counts = self.store.term_document_counts(self.notebook, words, question.source_ids)
         all_given = self.store.chunk_count(self.notebook, question.source_ids) <= len(found.hits)
-        return not core and nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
+        return nothing_there(counts, found.hits, self.standout_cosine, all_given=all_given)
 
     def _learn(self, draft: Draft, core: Core) -> None:
         """Note how fast the backend read, and that it has computed this core."""

@@ -28,9 +28,10 @@ ALLOWED: dict[str, set[str]] = {
     "protocols": {"records"},
     "japanese": set(),
     "backends": {"errors"},
+    "file_lock": set(),
     "settings": BASE,
     "settings_file": BASE | {"settings"},
-    **{stage: BASE | {"japanese", "backends"} for stage in STAGES},
+    **{stage: BASE | {"japanese", "backends", "file_lock"} for stage in STAGES},
     "ingestion": BASE | STAGES,
     "resident": BASE | STAGES,
     "answer_checks": BASE | STAGES,
@@ -49,6 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     | STAGES
     | {
         "__init__",
+        "file_lock",
         "japanese",
         "settings",
         "settings_file",
@@ -63,7 +65,18 @@ ALLOWED: dict[str, set[str]] = {
     },
     "evaluation": BASE
     | STAGES
-    | {"__init__", "japanese", "backends", "settings", "settings_file", "ingestion", "build", "library", "notebook"},
+    | {
+        "__init__",
+        "file_lock",
+        "japanese",
+        "backends",
+        "settings",
+        "settings_file",
+        "ingestion",
+        "build",
+        "library",
+        "notebook",
+    },
     "upload": BASE | {"backends", "loaders"},
     "terminal": BASE | {"resident"},
     "cli": BASE | {"terminal", "__init__", "library", "doctor", "cli_server", "cli_core", "cli_eval"},

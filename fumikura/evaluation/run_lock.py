@@ -1,22 +1,11 @@
 """One process at a time for one run file; the system drops the lock when a process dies."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from fumikura.errors import Conflict
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from fumikura.file_lock import try_lock
 
 
 @contextmanager
@@ -26,7 +15,7 @@ def only_writer(out: Path) -> Iterator[None]:
     lock = out.with_name(f".{out.name}.lock")
     with lock.open("ab") as file:
         try:
-            _try_lock(file.fileno())
+            try_lock(file.fileno())
         except (BlockingIOError, PermissionError) as error:
             raise Conflict(
                 f"{out} は別のプロセスが書いています。終わるのを待ってください。",

@@ -1,22 +1,11 @@
 """One fetch at a time in a models folder, across processes; the system drops the lock when a process dies."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from fumikura.errors import DownloadFailed
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+from fumikura.file_lock import try_lock
 
 
 @contextmanager
@@ -25,7 +14,7 @@ def only_fetcher(folder: Path) -> Iterator[None]:
     path = folder / ".fetch.lock"
     with path.open("ab") as file:
         try:
-            _try_lock(file.fileno())
+            try_lock(file.fileno())
         except (BlockingIOError, PermissionError) as error:
             raise DownloadFailed(
                 ja=f"別のプロセスが {folder} にモデルを取得しています。終わるのを待って再実行してください。",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from fumikura.errors import BackendError, Conflict, CoreTooLarge, ModelFileError
 from fumikura.generators import prefix_sha256
@@ -11,6 +12,8 @@ from fumikura.records import Coverage, Message, Mode, Notice, SourceSummary
 from fumikura.resident.budget import Budget
 from fumikura.resident.core import NO_CORE, Core, Measured, Measures
 from fumikura.store import Candidate, Store, check_mode
+
+T = TypeVar("T")
 
 # Tokens of a character: below the first no text is, so what is longer need not be read; Japanese has 0.55 to 0.95.
 LEAST_TOKENS, USUAL_TOKENS = 0.2, 0.75
@@ -126,20 +129,14 @@ class Residence:
         everything = self.store.core_candidates(self.notebook)
         _check_text(chosen, everything)
         candidates = [one for one in everything if one.pinned or one.source_id in wanted]
-        try:
-            self._check_fits(candidates)
-        except (BackendError, ModelFileError):  # nobody to ask; a question will: it is checked again then
-            self.estimating()._check_fits(candidates)
+        self._asked_or_estimated(lambda counting: counting._check_fits(candidates))
         return [self.store.set_pinned(self.notebook, source.source_id, True) for source in chosen]
 
     def check_mode(self, mode: str) -> None:
         """Raise CoreTooLarge when this mode forces more than fits, QuestionError for one that there is not."""
         wanted = check_mode(mode)
         source_ids = self.store.usable_source_ids(self.notebook)
-        try:
-            self._core_for(wanted, source_ids, lambda _: True)
-        except (BackendError, ModelFileError):
-            self.estimating()._core_for(wanted, source_ids, lambda _: True)
+        self._asked_or_estimated(lambda counting: counting._core_for(wanted, source_ids, lambda _: True))
 
     def unpin(self, names: Sequence[str]) -> list[SourceSummary]:
         """Take sources out of the core. Raises NotFound and Conflict, and then changes nothing."""
@@ -148,10 +145,16 @@ class Residence:
 
     def gauge(self) -> Gauge:
         """Return how full the core is; estimated while no model is loaded or no backend answers."""
-        try:
-            return (self if self.generator.loaded else self.estimating())._gauge()
-        except (BackendError, ModelFileError):
+        if not self.generator.loaded:
             return self.estimating()._gauge()
+        return self._asked_or_estimated(lambda counting: counting._gauge())
+
+    def _asked_or_estimated(self, step: Callable[["Residence"], T]) -> T:
+        """Take a step that counts; where there is nobody to ask, by the estimate: a question checks it again."""
+        try:
+            return step(self)
+        except (BackendError, ModelFileError):
+            return step(self.estimating())
 
     def _gauge(self) -> Gauge:
         candidates = self.store.core_candidates(self.notebook, self.store.usable_source_ids(self.notebook))

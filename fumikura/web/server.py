@@ -11,22 +11,11 @@ import uvicorn
 from fastapi import FastAPI
 
 from fumikura.errors import Conflict, SettingsError
+from fumikura.file_lock import try_lock
 from fumikura.library import Library, Places
 from fumikura.web.app import create_app
 from fumikura.web.auth import TOKEN_FILE, TOKEN_VARIABLE, read_token
 from fumikura.web.service import Service
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(handle: int) -> None:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(handle: int) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
 
 LOCK_FILE = "server.lock"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -145,7 +134,7 @@ def only_server(data: Path) -> Iterator[Path]:
     path = data / LOCK_FILE
     with path.open("a+", encoding="utf-8") as file:
         try:
-            _try_lock(file.fileno())
+            try_lock(file.fileno())
         except (BlockingIOError, PermissionError) as error:
             file.seek(0)
             where = file.read().strip() or "?"
