@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ -x .venv/bin/python ] || python3 -m venv .venv
-if ! .venv/bin/python -c 'import chromadb, faiss, fastapi, fumikura, mypy, playwright, pytest_cov' 2>/dev/null; then
+if ! .venv/bin/python -c 'import chromadb, faiss, fastapi, fumikura, mypy, playwright, pytest_cov, pytest_rerunfailures' 2>/dev/null; then
   .venv/bin/python -m pip install --quiet --disable-pip-version-check -e '.[dev,chroma,faiss]'
 fi
 if ! .venv/bin/python scripts/find_chromium.py >/dev/null; then

