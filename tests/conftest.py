@@ -12,9 +12,8 @@ sys.path.insert(0, str(TESTS))  # importlib mode adds no folder, and the stand-i
 
 from stub_llm import StubServer, running_stub  # noqa: E402
 
-
-# Servers, browsers and other processes answer late on a machine that is busy for a moment: their tests are run once more
-# when they fail, and the summary (-rR) names each. All other tests have one try.
+# Servers, browsers and other processes answer late on a machine that is busy for a moment: their tests are run once
+# more when they fail, and the summary (-rR) names each. All other tests have one try.
 WAITING_ON_OTHERS = ("browser", "generators", "resident", "web")
 
 

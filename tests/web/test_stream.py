@@ -165,7 +165,7 @@ def test_c097_who_leaves_ends_the_generation_and_the_next_question_starts(
     begun = time.monotonic()
     with asked(address, QUESTION) as events:
         assert until(events, "answer")["text"] == ANSWER
-    assert time.monotonic() - begun < 10, "the rest of the stream, or the first token, would take 20 s"
+    assert time.monotonic() - begun < 10, "the rest of the stream, or the first token, would take 20 s or more"
     if moment == "during the stream":
         assert wait_for(lambda: stub.state.open_streams == 0, 2) < 2
         assert stub.state.aborted_streams == 1
