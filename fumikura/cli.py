@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura import __version__, cli_core, cli_eval, cli_server, terminal
+from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption, open_for, open_library
 from fumikura.errors import FumikuraError, SettingsError
 from fumikura.terminal import say, write_json
 
 if TYPE_CHECKING:
-    from fumikura.library import Library
     from fumikura.records import Answer
 
 app = typer.Typer(
@@ -31,8 +31,6 @@ app.add_typer(cli_server.app)
 app.add_typer(cli_core.app)
 app.add_typer(cli_eval.app, name="eval")
 
-NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 QuestionArgument = Annotated[str, typer.Argument(help="質問 / question")]
 
 TO_COME = ("backup", "restore")
@@ -68,20 +66,11 @@ def _refuse_blank(text: str | None, name: str) -> None:
         raise SettingsError(f"{name} が空です。パスを書いてください。", f"{name} is blank: write a path")
 
 
-def _library(context: typer.Context) -> "Library":
-    from fumikura.library import Library, find_places
-
-    where = context.obj
-    library = Library.open(find_places(where["data"], where["settings"]), where["preset"])
-    context.call_on_close(library.close)
-    return library
-
-
 @app.command()
 def add(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(help="ファイル・フォルダ / files, folders")],
-    notebook: NotebookOption = "default",
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
     as_json: JsonOption = False,
 ) -> None:
     """資料を加える / add sources."""
@@ -93,16 +82,16 @@ def add(
                 f"URL sources ({path}) are to come: save it as a file and add that",
             )
     with terminal.ProgressLine() as progress:
-        reports = _library(context).add(notebook, [Path(path) for path in paths], progress)
+        reports = open_library(context).add(notebook, [Path(path) for path in paths], progress)
     terminal.show_reports(reports, as_json=as_json)
     if any(report.status == "failed" for report in reports):
         raise typer.Exit(1)
 
 
 @app.command()
-def sources(context: typer.Context, notebook: NotebookOption = "default", as_json: JsonOption = False) -> None:
+def sources(context: typer.Context, notebook: NotebookOption = DEFAULT_NOTEBOOK, as_json: JsonOption = False) -> None:
     """資料の一覧 / list the sources."""
-    found = _library(context).store.sources(notebook)
+    found = open_for(context, notebook).store.sources(notebook)
     if as_json:
         write_json({"sources": [terminal.source_json(source) for source in found]})
     elif found:
@@ -115,11 +104,11 @@ def sources(context: typer.Context, notebook: NotebookOption = "default", as_jso
 def remove(
     context: typer.Context,
     names: Annotated[list[str], typer.Argument(help="資料の名前か id / source names or ids")],
-    notebook: NotebookOption = "default",
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
     as_json: JsonOption = False,
 ) -> None:
     """資料を消す / remove sources with their text, vectors and index entries."""
-    removed = _library(context).remove(notebook, names)
+    removed = open_for(context, notebook).remove(notebook, names)
     for notice in removed.notices:
         terminal.say_notice(notice)
     if as_json:
@@ -133,7 +122,7 @@ def remove(
 def reindex(context: typer.Context, as_json: JsonOption = False) -> None:
     """今の設定で索引を作り直す / rebuild the index with the present settings."""
     with terminal.ProgressLine() as progress:
-        reports = _library(context).reindex(progress)
+        reports = open_library(context).reindex(progress)
     terminal.show_reports(reports, as_json=as_json)
 
 
@@ -142,11 +131,11 @@ def search(
     context: typer.Context,
     question: QuestionArgument,
     top_k: Annotated[int | None, typer.Option("--top-k", min=1, max=100)] = None,
-    notebook: NotebookOption = "default",
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
     as_json: JsonOption = False,
 ) -> None:
     """関係する箇所を探す / find passages."""
-    result = _library(context).notebook(notebook).search(question, top_k)
+    result = open_for(context, notebook).notebook(notebook).search(question, top_k)
     for notice in result.notices:
         terminal.say_notice(notice)
     if as_json:
@@ -163,12 +152,12 @@ def ask(
     stream: Annotated[bool, typer.Option("--stream", help="できた所から表示 / show as it comes")] = False,
     as_of: Annotated[str | None, typer.Option("--as-of", help="YYYY-MM-DD")] = None,
     mode: Annotated[str, typer.Option(help="auto | rag | resident | hybrid")] = "auto",
-    notebook: NotebookOption = "default",
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
     as_json: JsonOption = False,
 ) -> None:
     """資料だけから答える / answer from the sources only."""
     wanted = cli_core.mode_of(mode)
-    library = _library(context)
+    library = open_for(context, notebook)
     events = library.notebook(notebook).stream(question, today=_date(as_of), mode=wanted)
     if as_json:
         *_, answer = events
@@ -191,7 +180,7 @@ def _date(text: str | None) -> date:
 @models_app.command("list")
 def models_list(context: typer.Context, as_json: JsonOption = False) -> None:
     """モデルの一覧 / list the known models."""
-    found = _library(context).models.list()
+    found = open_library(context).models.list()
     if as_json:
         write_json({"models": [terminal.model_json(status) for status in found]})
     else:
@@ -208,7 +197,7 @@ def models_fetch(
 ) -> None:
     """モデルを取得して検査する / fetch and verify a model."""
     with terminal.ProgressLine() as progress:
-        path = _library(context).fetch_model(name, progress)
+        path = open_library(context).fetch_model(name, progress)
     if as_json:
         write_json({"path": str(path) if path else None})
     elif path:
@@ -242,7 +231,7 @@ def demo(context: typer.Context, as_json: JsonOption = False) -> None:
     """見本のノートを加えて三つ質問する / add the sample notes and ask three questions."""
     from fumikura.library import SAMPLE_QUESTIONS
 
-    library = _library(context)
+    library = open_library(context)
     with terminal.ProgressLine() as progress:
         library.add_samples("sample", progress)
     answers: list[Answer] = []

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura import terminal
+from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption, open_for
 from fumikura.errors import FumikuraError, SettingsError
 from fumikura.terminal import say, write_json
 
@@ -16,23 +17,19 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 NamesArgument = Annotated[list[str], typer.Argument(help="資料の名前か id / source names or ids")]
 
 
 def _residence(context: typer.Context, notebook: str) -> "Residence":
-    from fumikura.library import Library, find_places
-
-    where = context.obj
-    library = Library.open(find_places(where["data"], where["settings"]), where["preset"])
-    context.call_on_close(library.close)
-    return library.residence(notebook)
+    return open_for(context, notebook).residence(notebook)
 
 
 @app.command()
 def pin(
-    context: typer.Context, names: NamesArgument, notebook: NotebookOption = "default", as_json: JsonOption = False
+    context: typer.Context,
+    names: NamesArgument,
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
+    as_json: JsonOption = False,
 ) -> None:
     """資料を常に全文読む / always read these sources in full."""
     residence = _residence(context, notebook)
@@ -42,7 +39,10 @@ def pin(
 
 @app.command()
 def unpin(
-    context: typer.Context, names: NamesArgument, notebook: NotebookOption = "default", as_json: JsonOption = False
+    context: typer.Context,
+    names: NamesArgument,
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
+    as_json: JsonOption = False,
 ) -> None:
     """資料を常駐から外す / no longer read them in full every time."""
     residence = _residence(context, notebook)
@@ -51,7 +51,7 @@ def unpin(
 
 
 @app.command()
-def warm(context: typer.Context, notebook: NotebookOption = "default", as_json: JsonOption = False) -> None:
+def warm(context: typer.Context, notebook: NotebookOption = DEFAULT_NOTEBOOK, as_json: JsonOption = False) -> None:
     """常に全文読む資料を先に読んでおく / read in advance what is read in full."""
     residence = _residence(context, notebook)
     planned = residence.planned()
@@ -63,7 +63,7 @@ def warm(context: typer.Context, notebook: NotebookOption = "default", as_json: 
 
 
 @app.command()
-def core(context: typer.Context, notebook: NotebookOption = "default", as_json: JsonOption = False) -> None:
+def core(context: typer.Context, notebook: NotebookOption = DEFAULT_NOTEBOOK, as_json: JsonOption = False) -> None:
     """常に全文読む資料と、使っている量 / what is read in full, and how full it is."""
     _show([], _residence(context, notebook).gauge(), as_json=as_json)
 

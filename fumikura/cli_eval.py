@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura import terminal
+from fumikura.cli_options import JsonOption
 from fumikura.errors import SettingsError
 from fumikura.terminal import say, write_json
 
@@ -33,7 +34,6 @@ TrialsOption = Annotated[int, typer.Option(min=1, max=100, help="一問を何回
 FolderOption = Annotated[Path | None, typer.Option(metavar="FOLDER", help="記録の置き場所 / folder of runs")]
 OnlyOption = Annotated[str | None, typer.Option(help="held-out | tune")]
 PinOption = Annotated[bool, typer.Option("--pin-all", help="全資料を常駐させる / pin every source")]
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]
 
 
 def _places(context: typer.Context) -> "Places":

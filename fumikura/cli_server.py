@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from fumikura import terminal
+from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption
 from fumikura.errors import SettingsError
 from fumikura.terminal import say
 
@@ -40,8 +41,8 @@ def upload(
     context: typer.Context,
     paths: Annotated[list[str], typer.Argument(help="ファイル・フォルダ / files, folders")],
     url: Annotated[str, typer.Option("--url", help="サーバーのアドレス / the server's address")],
-    notebook: Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")] = "default",
-    as_json: Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")] = False,
+    notebook: NotebookOption = DEFAULT_NOTEBOOK,
+    as_json: JsonOption = False,
 ) -> None:
     """動いているサーバーへ資料を送る（トークンは環境変数 FUMIKURA_SERVER_TOKEN）/ send sources to a running server."""
     from fumikura.upload import Destination, upload_files

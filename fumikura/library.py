@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from fumikura import build
 from fumikura.answering import Answering
-from fumikura.errors import BackendError, FumikuraError, NotFound, SettingsError
+from fumikura.errors import BackendError, FumikuraError, NotFound
 from fumikura.ingestion import EMBED_BATCH, Ingestion, Progress, forever, silent, unstaged
 from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
-from fumikura.notebook import Notebook
+from fumikura.notebook import Notebook, refuse_unusable
 from fumikura.places import SETTINGS_IN_DATA as SETTINGS_IN_DATA
 from fumikura.places import Places as Places
 from fumikura.places import find_places as find_places
@@ -32,7 +32,6 @@ from fumikura.store import Store
 logger = logging.getLogger(__name__)
 
 SAMPLES = Path(__file__).with_name("sample_notebook")
-LONGEST_NAME = 200  # characters of a notebook
 NO_INDEX = {"no_keywords", "keywords_without_chunk"}  # what `rebuild_keywords` mends, as the store's check names it
 SAMPLE_QUESTIONS = ("里芋は何グラム？", "露草会の今の年会費はいくら？", "富士山の標高は何メートル？")
 
@@ -136,11 +135,7 @@ class Library:
 
     def notebook(self, name: str) -> Notebook:
         """Return the notebook of this name; it comes to be with its first source. Raises SettingsError."""
-        if not name.strip() or len(name) > LONGEST_NAME:
-            raise SettingsError(
-                f"ノートブックの名前「{name[:20]}」は使えません。1〜{LONGEST_NAME} 文字で付けてください。",
-                f"the notebook name '{name[:20]}' cannot be used: give it 1 to {LONGEST_NAME} characters",
-            )
+        refuse_unusable(name)
         return Notebook(
             name=name,
             ingestion=self._ingestion(name),

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from fumikura.answering import Answering, Question, Stop
-from fumikura.errors import QuestionError
+from fumikura.errors import QuestionError, SettingsError
 from fumikura.ingestion import Ingestion, Progress, silent
 from fumikura.loaders import FoundFile
 from fumikura.prompting import complete_question
@@ -18,6 +18,7 @@ from fumikura.retrieval import Retriever
 AskEvent = SearchResult | Prompt | str | Usage | Answer
 """What an answer in progress yields: hits; if the model is asked the prompt, pieces and their Usage; the answer."""
 
+LONGEST_NAME = 200  # characters
 HISTORY_TURNS = 3  # shown to the model; follow-ups are completed from all of them
 
 
@@ -117,3 +118,12 @@ def last_turns(history: Sequence[Message], count: int) -> Sequence[Message]:
     """Return the messages from the `count`-th last question on."""
     starts = [place for place, message in enumerate(history) if message.role == "user"]
     return history[starts[-count] :] if len(starts) > count else history
+
+
+def refuse_unusable(name: str) -> None:
+    """Raise SettingsError for what cannot be a notebook's name."""
+    if not name.strip() or len(name) > LONGEST_NAME:
+        raise SettingsError(
+            f"ノートブックの名前「{name[:20]}」は使えません。1〜{LONGEST_NAME} 文字で付けてください。",
+            f"the notebook name '{name[:20]}' cannot be used: give it 1 to {LONGEST_NAME} characters",
+        )

@@ -1,5 +1,7 @@
 """What tests of the page do on it: two sources, questions with their answers, dropping files, asking."""
 
+import os
+
 from playwright.sync_api import Locator, Page, expect
 
 HOURS = "開館は九時、閉館は十七時です。"
@@ -49,3 +51,9 @@ def ask(page: Page, question: str) -> Locator:
     turn = page.locator(".turn").nth(count)
     expect(turn).to_contain_text(question)
     return turn
+
+
+def shot(page: Page, name: str) -> None:
+    """Keep a picture of this state where the variable SHOTS names a folder for it."""
+    if folder := os.environ.get("SHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", animations="disabled")

@@ -92,7 +92,17 @@ def test_warm_reads_the_core_ahead(run: Run, stub: StubServer) -> None:
     assert "鍵は松の棚" in read["messages"][1]["content"]
     run("ask", "開館は何時？")
     assert stub.bodies("/api/chat")[1]["messages"][0] == read["messages"][0]
-    assert answered(run("warm", "--notebook", "ない", "--json"))["sources"] == []
+    run("remove", "図書室.md", "倉庫.md")
+    assert answered(run("warm", "--json"))["sources"] == []
+
+
+@pytest.mark.parametrize(
+    "command", ["sources", "search 鍵", "ask 鍵は？", "remove 倉庫.md", "pin 倉庫.md", "core", "warm"]
+)
+def test_a_misspelt_notebook_is_named_not_taken_for_an_empty_one(run: Run, command: str) -> None:
+    refused = run(*command.split(), "--notebook", "ない").exception
+    assert isinstance(refused, NotFound)
+    assert refused.en == "there is no notebook 'ない': there are default"
 
 
 def test_an_answer_stands_though_its_core_cannot_be_kept(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,7 +269,7 @@ class Worker:
 
     def _tie_note(self, job: JobRow, note_id: str, source_id: str) -> None:
         try:
-            self._store.update_note(job.notebook, note_id, source_id=source_id)
+            self._store.set_note_source(job.notebook, note_id, source_id)
         except NotFound:
             logger.info("job %d: the note was deleted after it was made a source", job.job_id)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fumikura.errors import NotFound
+from fumikura.errors import Conflict, NotFound
 from fumikura.japanese import normalize
 from fumikura.store.catalogue import existing_source
 from fumikura.store.notebooks import Tables, ensure_notebook, existing_notebook, find_notebook
@@ -43,7 +43,7 @@ class Notes(Tables):
         self, notebook: str, title: str, text: str, citations: Sequence[Mapping[str, Any]] = (), question: str = ""
     ) -> NoteRow:
         """Keep a note."""
-        public_id, time = new_id(), now()
+        public_id, time = new_id(), now("microseconds")
         title, text, question = one_line(title), clean(text), clean(question)
         normalized = _normalized(title, question, text)  # outside of the transaction: a second for 1 MB
         with self._database.write() as connection:
@@ -87,19 +87,34 @@ class Notes(Tables):
         *,
         title: str | None = None,
         text: str | None = None,
-        source_id: str | None = None,
+        read_at: str | None = None,
     ) -> NoteRow:
-        """Change what is given and leave the rest. Raises NotFound, for the source as well."""
+        """Change what is given and leave the rest.
+
+        `read_at`: the `updated_at` of the note that was changed. Raises NotFound, and Conflict when the note was
+        written on since then; one sent twice is not.
+        """
         with self._database.write() as connection:
             old = _note(connection, notebook, note_id)
             title = old.title if title is None else one_line(title)
             text = old.text if text is None else clean(text)
-            row = source_id and existing_source(connection, existing_notebook(connection, notebook), source_id)
+            if read_at not in (None, old.updated_at) and (title, text) != (old.title, old.text):
+                raise Conflict(
+                    ja=f"ノート「{old.title}」は、ほかの画面で書き直されています。読み直してから保存してください。",
+                    en=f"The note '{old.title}' was written on elsewhere meanwhile: read it again, then save",
+                )
             connection.execute(
-                "UPDATE notes SET title = ?, text = ?, normalized = ?, source_row = coalesce(?, source_row),"
-                " updated_at = ? WHERE public_id = ?",
-                (title, text, _normalized(title, old.question, text), row, now(), old.note_id),
+                "UPDATE notes SET title = ?, text = ?, normalized = ?, updated_at = ? WHERE public_id = ?",
+                (title, text, _normalized(title, old.question, text), now("microseconds"), old.note_id),
             )
+            return _note(connection, notebook, note_id)
+
+    def set_note_source(self, notebook: str, note_id: str, source_id: str) -> NoteRow:
+        """Say which source the note became; its text is as old as before. Raises NotFound, for the source as well."""
+        with self._database.write() as connection:
+            old = _note(connection, notebook, note_id)
+            row = existing_source(connection, existing_notebook(connection, notebook), source_id)
+            connection.execute("UPDATE notes SET source_row = ? WHERE public_id = ?", (row, old.note_id))
             return _note(connection, notebook, note_id)
 
     def remove_note(self, notebook: str, note_id: str) -> NoteRow:

@@ -71,6 +71,6 @@ def new_id() -> str:
     return secrets.token_hex(8)
 
 
-def now() -> str:
-    """Return the time as ISO text in UTC, to the second."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+def now(timespec: str = "seconds") -> str:
+    """Return the time as ISO text in UTC, to the second (or as datetime.isoformat's `timespec` says)."""
+    return datetime.now(UTC).isoformat(timespec=timespec)

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
-from fumikura.library import LONGEST_NAME
+from fumikura.notebook import LONGEST_NAME
 
 
 def _plain_name(text: str) -> str:

@@ -25,10 +25,11 @@ class NewNote(Input):
 
 
 class NoteChange(Input):
-    """What to change of a note."""
+    """What to change of a note; with the `updated_at` that was read, it is refused when written on since (409)."""
 
     title: Title | None = None
     text: NoteText | None = None
+    updated_at: Annotated[str | None, Field(max_length=40)] = None
 
 
 class NoteOut(BaseModel):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from page_steps import ANSWERS, ASK_HOURS, GARDEN, HOURS, LIBRARY, ask, row
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 from real_server import RunningServer
 
 pytestmark = pytest.mark.browser
@@ -120,6 +120,35 @@ def test_the_notebooks_mode_is_chosen_and_stays(open_page_with: Callable[..., Pa
     page.reload()
     expect(gauge(page)).to_contain_text("検索して読みます")
     expect(open_core(page).get_by_role("radio", name="検索だけ")).to_be_checked()
+
+
+def test_a_chosen_mode_stays_shown_while_it_is_saved(open_page_with: Callable[..., Page]) -> None:
+    """Also when the dialog is drawn anew before the server has answered."""
+    page = open_page_with(SMALL)
+    expect(gauge(page)).to_contain_text("準備できました")
+    held: list[Route] = []
+    page.route(
+        re.compile(r"/notebooks/[^/]+(/core)?$"),
+        lambda route: (
+            held.append(route)
+            if route.request.url.endswith("/core") or route.request.method == "PATCH"
+            else route.continue_()
+        ),
+    )
+    dialog = open_core(page)
+    chosen = dialog.get_by_role("radio", name="検索だけ")
+    chosen.check()
+    page.wait_for_timeout(100)
+    reading, saving = held
+    held.clear()
+    with page.expect_response(reading.request.url):
+        reading.continue_()
+    page.wait_for_timeout(300)  # drawn anew with what was read
+    expect(chosen).to_be_checked()
+    page.route("**/*", lambda route: route.continue_())
+    saving.continue_()
+    expect(dialog).to_contain_text("検索して読みます")
+    expect(chosen).to_be_checked()
 
 
 def test_a_mode_that_cannot_be_had_says_why(open_page_with: Callable[..., Page]) -> None:

@@ -1,5 +1,6 @@
 """What a person does on the page, in a real chromium over the real server; only the model's answers are prepared."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,12 +18,14 @@ from page_steps import (
     drop,
     drop_both,
     row,
+    shot,
 )
 from playwright.sync_api import Page, expect
 from real_server import AnswersByQuestion, RunningServer, models_folder, serving_process
 
 pytestmark = pytest.mark.browser
 
+TOKEN = "a-token-for-tests-only-0123"
 OpenPage = Callable[..., Page]
 OpenServer = Callable[..., RunningServer]
 SAMPLES = sorted((Path(__file__).parents[2] / "fumikura" / "sample_notebook").glob("*.md"))
@@ -175,6 +178,7 @@ def test_the_page_says_that_the_server_is_away_and_goes_on(open_server: OpenServ
     server = open_server(ANSWERS)
     page = visit(server.address)
     drop_both(page)
+    wait_for_all_parts(page)
     server.__exit__()
     page.locator(".composer textarea").fill(ASK_HOURS)
     page.keyboard.press("Enter")
@@ -184,6 +188,171 @@ def test_the_page_says_that_the_server_is_away_and_goes_on(open_server: OpenServ
     page.locator(".turn").get_by_role("button", name="もう一度").click()
     expect(page.locator(".turn .answer")).to_contain_text("図書室は九時に開きます。")
     expect(page.locator("li.source")).to_have_count(2)
+
+
+def test_a_question_that_got_no_answer_outlives_the_reload_of_the_page(
+    open_server: OpenServer, visit: OpenPage
+) -> None:
+    """The parts of the page that could not be fetched are: by a reload, on its own."""
+    server = open_server(ANSWERS)
+    page = visit(server.address)
+    drop_both(page)
+    server.__exit__()
+    ask(page, ASK_HOURS)
+    field = page.locator(".composer textarea")
+    field.fill("まだ送っていない文")
+    page.get_by_role("button", name="資料を加える").click()
+    page.get_by_role("menuitem", name="文章を貼り付ける").click()  # a part that is fetched on a click
+    expect(page.locator(".banner")).to_be_visible()
+    with page.expect_event("load"):
+        open_server(ANSWERS, port=server.port)
+    expect(field).to_have_value(f"{ASK_HOURS}\nまだ送っていない文")
+
+
+def test_a_question_asked_where_no_conversation_could_be_read_stays(open_server: OpenServer, visit: OpenPage) -> None:
+    server = open_server(ANSWERS)
+    page = visit(server.address)
+    drop_both(page)
+    expect(ask(page, ASK_HOURS).locator(".answer")).to_be_visible()
+    page.route("**/conversations", lambda route: route.abort())
+    page.reload()
+    expect(page.get_by_text("会話を読めませんでした。")).to_be_visible()
+    wait_for_all_parts(page)
+    server.__exit__()
+    page.unroute("**/conversations")
+    ask(page, ASK_FEE)
+    expect(page.locator(".banner")).to_be_visible()
+    open_server(ANSWERS, port=server.port)
+    expect(page.locator(".turn")).to_have_count(2)
+    again = page.locator(".turn", has_text=ASK_FEE)
+    make_notebook(page, "二冊目")
+    expect(page.locator(".turn")).to_have_count(0)
+    page.get_by_role("button", name="ノートブック:").click()
+    page.get_by_role("menuitemradio", name="最初のノートブック").click()
+    expect(page.locator(".turn")).to_have_count(2)
+    again.get_by_role("button", name="もう一度").click()
+    expect(again.locator(".answer")).to_contain_text("1,500 yen")
+    expect(page.locator(".turn")).to_have_count(2)
+
+
+def test_an_unsent_question_stays_with_its_notebook_and_language(open_server: OpenServer, visit: OpenPage) -> None:
+    page = visit(open_server(ANSWERS).address)
+    field = page.locator(".composer textarea")
+    page.get_by_role("button", name="ノートブック:").wait_for()
+    field.fill("一つ目の文")
+    page.get_by_role("button", name="Switch to English").click()
+    expect(field).to_have_value("一つ目の文")
+    page.get_by_role("button", name="日本語に切り替える").click()
+    make_notebook(page, "二冊目")
+    expect(field).to_have_value("")
+    field.fill("二つ目の文")
+    page.reload()
+    expect(field).to_have_value("二つ目の文")
+    page.get_by_role("button", name="ノートブック:").click()
+    page.get_by_role("menuitemradio", name="最初のノートブック").click()
+    expect(field).to_have_value("一つ目の文")
+
+
+def test_an_expired_session_gives_back_the_question_and_the_place(open_server: OpenServer, visit: OpenPage) -> None:
+    page = visit(open_server(ANSWERS, token=TOKEN).address + "/#settings")
+    sign_in(page)
+    expect(page).to_have_url(re.compile("/#settings$"))
+    page.get_by_role("link", name="設定を閉じる").click()
+    page.locator(".composer textarea").fill("書きかけの質問")
+    page.get_by_role("link", name="設定").click()
+    page.context.clear_cookies()
+    page.evaluate("dispatchEvent(new Event('focus'))")  # asks the server
+    sign_in(page)
+    expect(page).to_have_url(re.compile("/#settings$"))
+    page.get_by_role("link", name="設定を閉じる").click()
+    expect(page.locator(".composer textarea")).to_have_value("書きかけの質問")
+
+
+def test_a_notebook_deleted_elsewhere_is_named(open_server: OpenServer, visit: OpenPage) -> None:
+    server = open_server(ANSWERS)
+    page = visit(server.address)
+    make_notebook(page, "二冊目")
+    expect(page.get_by_role("button", name="ノートブック: 二冊目")).to_be_visible()
+    expect(page.locator(".panel-sources")).to_contain_text("まだ資料がありません")
+    page.request.delete(f"{server.address}/api/notebooks/二冊目", headers={"Origin": server.address})
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    expect(page.locator(".toast")).to_contain_text("「二冊目」はもうありません")
+    expect(page.locator(".toast")).to_have_count(1)
+    expect(page.get_by_role("button", name="ノートブック: 最初のノートブック")).to_be_visible()
+    shot(page, "notebook-gone")
+
+
+def test_dropped_folders_say_what_cannot_be_added(open_server: OpenServer, visit: OpenPage, tmp_path: Path) -> None:
+    full, empty = tmp_path / "棚卸し", tmp_path / "空き箱"
+    (full / "奥").mkdir(parents=True)
+    empty.mkdir()
+    (full / "奥" / "図書室.md").write_text(LIBRARY, encoding="utf-8")
+    page = visit(open_server(ANSWERS).address)
+    expect(page.locator(".panel-sources")).to_contain_text("まだ資料がありません")
+    # One that the system refuses to read; everything else is read as it is.
+    page.evaluate("""() => {
+      const entryOf = DataTransferItem.prototype.webkitGetAsEntry;
+      const key = { isFile: true, name: "鍵.md", fullPath: "/棚卸し/鍵.md", file: (_, no) => no(new DOMException("no")) };
+      DataTransferItem.prototype.webkitGetAsEntry = function () {
+        const entry = entryOf.call(this);
+        const makeReader = entry.createReader.bind(entry);
+        entry.createReader = () => {
+          const reader = makeReader();
+          const list = reader.readEntries.bind(reader);
+          reader.readEntries = (done, no) => list((some) => done(entry.name === "棚卸し" && some.length ? [...some, key] : some), no);
+          return reader;
+        };
+        return entry;
+      };
+    }""")  # noqa: E501
+    drop_paths(page, full, empty)
+    expect(row(page, "棚卸し/奥/図書室.md")).to_be_visible()
+    expect(page.locator(".toast", has_text="「空き箱」には何も入っていません")).to_be_visible()
+    expect(page.locator(".toast-error")).to_contain_text("「棚卸し/鍵.md」を読めませんでした")
+    shot(page, "dropped")
+
+
+def test_the_focus_goes_to_the_next_row_when_a_source_is_deleted(open_server: OpenServer, visit: OpenPage) -> None:
+    page = visit(open_server(ANSWERS).address)
+    drop_both(page)
+    expect(page.locator("button.gauge, .include-all").first).to_be_visible()
+    names = [one.get_attribute("aria-label") or "" for one in page.locator(".source-name").all()]
+    for name, next_one in zip(names, [f"button[aria-label='{names[1]}']", ".add-button"], strict=True):
+        page.get_by_role("button", name=f"「{name}」の操作").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("menuitem").first).to_be_focused()
+        page.keyboard.press("ArrowUp")
+        page.keyboard.press("Enter")
+        expect(row(page, name)).to_have_count(0)
+        expect(page.locator(next_one)).to_be_focused()
+
+
+def wait_for_all_parts(page: Page) -> None:
+    """The Markdown parser comes last: were it missing, the page would begin anew when the server is back."""
+    page.wait_for_function("performance.getEntriesByType('resource').some((one) => one.name.includes('dompurify'))")
+    page.wait_for_load_state("networkidle")
+
+
+def make_notebook(page: Page, name: str) -> None:
+    page.get_by_role("button", name="ノートブック:").click()
+    page.get_by_role("menuitem", name="新しいノートブック").click()
+    page.get_by_label("ノートブックの名前").fill(name)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name=f"ノートブック: {name}")).to_be_visible()
+
+
+def sign_in(page: Page) -> None:
+    page.locator("#token").fill(TOKEN)
+    page.locator("#enter").click()
+    expect(page.locator("#main")).to_be_visible()
+
+
+def drop_paths(page: Page, *paths: Path) -> None:
+    """Drop files and folders as a person does, from outside the browser."""
+    given = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    devtools = page.context.new_cdp_session(page)
+    for kind in ("dragEnter", "dragOver", "drop"):
+        devtools.send("Input.dispatchDragEvent", {"type": kind, "x": 640, "y": 400, "data": given})
 
 
 @pytest.mark.live

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from page_steps import shot
 from page_stub import NOTEBOOK, PageStub, answer, citation, keep_conversation, turn
 from playwright.sync_api import Page, expect
 
@@ -77,7 +78,8 @@ def test_writing_is_saved_by_itself(with_note: PageStub, open_page: OpenPage) ->
     sign(page).to_contain_text("まだ保存していません")
     assert with_note.asked(f"PATCH {NOTES}/n1") == []
     sign(page).to_contain_text("保存しました")
-    assert with_note.asked(f"PATCH {NOTES}/n1") == [{"title": "控えの手順", "text": note()["text"] + "追記"}]
+    wanted = {"title": "控えの手順", "text": note()["text"] + "追記", "updated_at": note()["updated_at"]}
+    assert with_note.asked(f"PATCH {NOTES}/n1") == [wanted]
     page.get_by_label("見出し").fill("手順")
     page.get_by_label("見出し").blur()
     sign(page).to_contain_text("保存しました")
@@ -148,6 +150,37 @@ def test_a_note_deleted_elsewhere_while_it_is_written_is_made_anew(with_note: Pa
     sign(page).to_contain_text("保存しました")
     (made,) = with_note.asked(f"POST {NOTES}")
     assert (made["text"], made["citations"]) == ("まだ要る文", note()["citations"])
+
+
+@pytest.mark.parametrize("locale", ["ja-JP", "en-US"])
+def test_a_note_saved_elsewhere_meanwhile_is_not_overwritten(
+    with_note: PageStub, open_page: OpenPage, locale: str
+) -> None:
+    """Both texts are kept: the other opens, this one is a note of its own."""
+    theirs = note(text="別の画面の文", updated_at="2026-03-05T02:00:00Z")
+    refuse_older(with_note, theirs)
+    with_note.replies[f"POST {NOTES}"] = lambda body: (201, note("n2", **body))
+    page = open_page(locale)
+    page.locator(".note-row").click()
+    page.locator(".note-actions button").first.click()
+    text = page.locator(".note-editor textarea")
+    text.fill("この画面の文")
+    expect(page.locator(".note-editor [role=alert]")).to_be_visible()
+    text.press_sequentially("。")
+    text.blur()
+    assert len(with_note.asked(f"PATCH {NOTES}/n1")) == 1, "sent again though nobody has chosen"
+    keep = {"ja-JP": "両方残して、もう一方を開く", "en-US": "Keep both and open the other"}[locale]
+    page.get_by_role("button", name=keep).click()
+    expect(page.locator(".note-view")).to_contain_text("別の画面の文")
+    (made,) = with_note.asked(f"POST {NOTES}")
+    assert made["text"] == "この画面の文。"
+
+
+def refuse_older(stub: PageStub, now: dict[str, Any]) -> None:
+    """Let the server have another text than the one that the page has read."""
+    refusal = (409, {"error": {"code": "conflict", "message": "別の画面で保存されています。", "hint": ""}})
+    stub.replies[f"GET {NOTES}/n1"] = now
+    stub.replies[f"PATCH {NOTES}/n1"] = refusal
 
 
 def test_delete_can_be_undone(with_note: PageStub, open_page: OpenPage) -> None:
@@ -228,5 +261,11 @@ def test_no_state_is_hard_to_use(
     page.locator(".note-row").click()
     assert serious(page) == []
     page.get_by_role("button", name=re.compile("書き直す|Edit")).click()
+    page.locator(".note-editor").wait_for()
+    assert serious(page) == []
+    refuse_older(with_note, note(text="別の文", updated_at="2026-03-05T02:00:00Z"))
+    page.locator(".note-editor textarea").press_sequentially("3")
+    page.locator(".note-editor [role=alert]").wait_for()
+    shot(page, f"note-conflict-{scheme}")
     assert serious(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from fumikura.errors import NotFound
+from fumikura.errors import Conflict, NotFound
 
 CITATIONS = [{"n": 1, "source_id": "abc", "source": "会議.md", "quote": "木曜の\ud83d"}]
 
@@ -24,6 +24,17 @@ def test_the_newest_note_is_first_and_stays_where_it_is(store):
     changed = store.update_note("n", ids[0], text="書き足し")
     assert (changed.title, changed.text) == ("一", "書き足し") and titles(store) == ["三", "二", "一"]
     assert store.update_note("n", ids[1], title="弐").title == "弐"
+
+
+def test_a_note_written_on_since_it_was_read_is_not_overwritten(store):
+    read = store.add_note("n", "会議", "木曜")
+    changed = store.update_note("n", read.note_id, text="金曜", read_at=read.updated_at)
+    with pytest.raises(Conflict, match="会議"):
+        store.update_note("n", read.note_id, text="土曜", read_at=read.updated_at)
+    assert store.note("n", read.note_id) == changed and changed.text == "金曜"
+    assert store.update_note("n", read.note_id, text="金曜", read_at=read.updated_at).text == "金曜", "sent twice"
+    changed = store.note("n", read.note_id)
+    assert store.update_note("n", read.note_id, text="土曜", read_at=changed.updated_at).text == "土曜"
 
 
 def test_every_spelling_finds_a_note(store):
@@ -64,11 +75,12 @@ def test_a_note_that_became_a_source(store, make_source):
     note = store.add_note("n", "会議", "木曜")
     source_id = store.put_source("n", *make_source(f"note:{note.note_id}", "木曜"), "c").source_id
     store.put_source("m", *make_source("a.md", "木曜"), "c")
-    assert store.update_note("n", note.note_id, source_id=source_id).source_id == source_id
+    became = store.set_note_source("n", note.note_id, source_id)
+    assert became.source_id == source_id and became.updated_at == note.updated_at
     assert store.update_note("n", note.note_id, text="金曜").source_id == source_id
     for unknown in ("0123", store.sources("m")[0].source_id):
         with pytest.raises(NotFound):
-            store.update_note("n", note.note_id, source_id=unknown)
+            store.set_note_source("n", note.note_id, unknown)
     store.hide_source("n", source_id)
     assert store.note("n", note.note_id).source_id is None
     store.restore_source("n", source_id)

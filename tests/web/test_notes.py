@@ -77,6 +77,16 @@ def test_a_note_without_a_title_is_named_after_its_first_words(client: TestClien
     assert add(client, **note)["title"] == title
 
 
+def test_a_note_saved_on_another_page_is_not_overwritten(client: TestClient) -> None:
+    note = add(client, title="会議", text="木曜")
+    path, read = f"{BASE}/{note['note_id']}", note["updated_at"]
+    saved = client.patch(path, json={"text": "金曜", "updated_at": read}).json()
+    refused = client.patch(path, json={"text": "土曜", "updated_at": read})
+    assert refused.status_code == 409 and "会議" in refused.json()["error"]["message"]
+    assert client.get(path).json() == saved and saved["text"] == "金曜"
+    assert client.patch(path, json={"text": "土曜", "updated_at": saved["updated_at"]}).json()["text"] == "土曜"
+
+
 def test_search_finds_any_spelling_and_lists_the_newest_first(client: TestClient) -> None:
     add(client, title="会議", text="サーバーの打ち合わせは五年前から。")
     add(client, title="献立", text="里芋の煮物")

@@ -50,7 +50,10 @@ def read_note(notebook: NotebookName, note_id: str, service: Services) -> NoteOu
 @router.patch("/{note_id}")
 def change_note(notebook: NotebookName, note_id: str, change: NoteChange, service: Services) -> NoteOut:
     """Change a note's title or text."""
-    return NoteOut.of(service.library.store.update_note(notebook, note_id, title=change.title, text=change.text))
+    store = service.library.store
+    return NoteOut.of(
+        store.update_note(notebook, note_id, title=change.title, text=change.text, read_at=change.updated_at)
+    )
 
 
 @router.delete("/{note_id}")

@@ -58,7 +58,7 @@ function refused(body, status) {
 }
 
 function askForToken(url) {
-  if (!url.endsWith("/api/login")) location.assign("/login");
+  if (!url.endsWith("/api/login")) location.assign(`/login${location.hash}`);
 }
 
 /**

@@ -20,7 +20,7 @@ part("form").addEventListener("submit", async (event) => {
   try {
     await post("/api/login", { token: part("token").value });
     remember("signed_in", "yes");
-    location.replace("/");
+    location.replace(`/${location.hash}`);
   } catch (error) {
     part("error").textContent = [error.message, error.hint].filter(Boolean).join(" ");
     part("enter").disabled = false;

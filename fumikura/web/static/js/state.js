@@ -69,19 +69,19 @@ export const app = createStore({
   panels: /** @type {any} */ (null),
 });
 
-/** Read a remembered choice (null when there is none, or the browser keeps nothing). */
-export function remembered(key) {
+/** Read what was remembered (null when there is nothing, or the browser keeps nothing); "sessionStorage": in this tab alone. */
+export function remembered(key, storage = "localStorage") {
   try {
-    return localStorage.getItem(`fumikura.${key}`);
+    return globalThis[storage].getItem(`fumikura.${key}`);
   } catch {
     return null; // storage switched off: the page works, it only forgets
   }
 }
 
-/** Remember a choice for this browser. */
-export function remember(key, value) {
+/** Remember a text for this browser, or for this tab alone. */
+export function remember(key, value, storage = "localStorage") {
   try {
-    localStorage.setItem(`fumikura.${key}`, value);
+    globalThis[storage].setItem(`fumikura.${key}`, value);
   } catch {
     // storage full or switched off: see remembered()
   }

@@ -1,7 +1,7 @@
 // @ts-check
 import { t } from "../i18n.js";
 import { isSubmit } from "../keys.js";
-import { app, useStore } from "../state.js";
+import { app, remember, remembered, useStore } from "../state.js";
 import { Icon } from "../ui/icons.js";
 import { Menu } from "../ui/menu.js";
 import { html, useEffect, useRef, useState } from "../vendor.js";
@@ -16,9 +16,11 @@ export function QuestionField({ panels }) {
   const isOpen = useStore(chat, ({ status }) => status !== "loading");
   const running = useStore(chat, runningTurn);
   const count = useStore(app, ({ notebook }) => notebook?.source_count);
+  const notebookId = useStore(app, ({ notebook }) => notebook?.id);
   const placeholder = count === undefined ? "" : t(count ? "chat.placeholder" : "chat.placeholder_no_sources");
   const onStop = () => panels.stop(running);
   return html`<${Composer}
+    notebookId=${notebookId}
     ready=${isOpen && panels !== null}
     busy=${Boolean(running)}
     placeholder=${placeholder}
@@ -29,16 +31,19 @@ export function QuestionField({ panels }) {
 }
 
 /**
- * It keeps its text to itself, so that a key stroke renders nothing but the send button, and that once.
+ * It keeps its text to itself, so that a key stroke renders nothing but the send button, and that once; the tab keeps
+ * a text for each notebook until it is sent, also while the page begins anew.
  * `onAsk(question, mode)`, `onStop()`; `busy`: an answer is being written; not `ready`: what is sent waits here until it is.
  */
-function Composer({ ready, busy, placeholder, onAsk, onStop, hasModes }) {
+function Composer({ notebookId, ready, busy, placeholder, onAsk, onStop, hasModes }) {
   const field = useRef(/** @type {any} */ (null));
   const isWaiting = useRef(false);
+  const shown = useRef(null); // the notebook whose text the field has
   const [blank, setBlank] = useState(true);
   const [mode, setMode] = useState("auto");
   const changed = () => {
     setBlank(!field.current.value.trim());
+    if (notebookId) remember(`question.${notebookId}`, field.current.value, "sessionStorage");
     if (!GROWS_BY_ITSELF) fitHeight(field.current);
   };
   const send = () => {
@@ -51,6 +56,15 @@ function Composer({ ready, busy, placeholder, onAsk, onStop, hasModes }) {
     onAsk(question, mode);
     setMode("auto");
   };
+  useEffect(() => {
+    if (!notebookId) return;
+    const typed = shown.current ? "" : field.current.value; // before the notebook was there
+    const kept = ["unsent", "question"].map((key) => remembered(`${key}.${notebookId}`, "sessionStorage"));
+    shown.current = notebookId;
+    remember(`unsent.${notebookId}`, "", "sessionStorage"); // see conversation.js
+    field.current.value = [...new Set([...kept, typed])].filter(Boolean).join("\n");
+    changed();
+  }, [notebookId]);
   useEffect(() => {
     if (isWaiting.current) send();
   }, [ready]);

@@ -18,7 +18,7 @@ export async function showNotebook() {
 /** Show the conversation that was last open in this notebook. */
 export async function openNotebook() {
   const notebook = app.get().notebook?.id;
-  chat.set({ notebookId: notebook, status: "loading", conversations: [], conversationId: null, turns: [], spoken: "" });
+  chat.set({ notebookId: notebook, status: "loading", conversations: [], conversationId: null, turns: unkept(null), spoken: "" });
   try {
     const { conversations } = await get(inNotebook("/conversations"));
     if (chat.get().notebookId !== notebook) return;
@@ -37,12 +37,12 @@ onReconnect(() => chat.get().status === "failed" && openNotebook());
 
 /** @param {string} conversationId */
 export async function openConversation(conversationId) {
-  chat.set({ status: "loading", conversationId, turns: [] });
+  chat.set({ status: "loading", conversationId, turns: unkept(conversationId) });
   keepOpen(conversationId);
   try {
     const [{ turns }] = await Promise.all([get(inNotebook(`/conversations/${conversationId}`)), markdownReady()]);
     if (chat.get().conversationId !== conversationId) return;
-    chat.set({ status: "ready", turns: turns.map((turn) => liveTurn(turn.turn_id) ?? keptTurn(turn)) });
+    chat.set({ status: "ready", turns: [...turns.map((turn) => liveTurn(turn.turn_id) ?? keptTurn(turn)), ...unkept(conversationId)] });
     pollWhileRunning(conversationId);
   } catch (error) {
     chat.set({ status: "failed" });
@@ -52,7 +52,7 @@ export async function openConversation(conversationId) {
 
 /** An empty conversation; the server makes it with the first question. */
 export function startConversation() {
-  chat.set({ status: "ready", conversationId: null, turns: [] });
+  chat.set({ status: "ready", conversationId: null, turns: unkept(null) });
   keepOpen("");
 }
 
@@ -72,9 +72,10 @@ export async function removeConversation(conversationId) {
 /** Ask, and stream the answer into a new turn. @param {string} question @param {string} mode of this question alone */
 export async function ask(question, mode = "auto") {
   const turn = askedTurn(question, Date.now(), mode);
-  const { conversationId, turns } = chat.get();
+  const { notebookId, conversationId, status, turns } = chat.get();
   const controller = new AbortController();
-  live.set(turn.key, { turn, controller });
+  // Asked where no conversation could be read, it is shown in the one that is opened next (undefined).
+  live.set(turn.key, { turn, controller, notebookId, conversationId: conversationId ?? (status === "ready" ? null : undefined) });
   chat.set({ turns: [...turns.map((one) => (one.fresh ? { ...one, fresh: false } : one)), turn] });
   await answer(turn, conversationId, controller.signal);
   await refreshList();
@@ -91,6 +92,7 @@ export async function retry(turn) {
     const { conversationId, turns } = chat.get();
     const path = `/conversations/${conversationId}/turns/${turn.turn_id}`;
     if (turn.turn_id && !(await attempt(() => del(inNotebook(path))))) return;
+    live.delete(turn.key);
     chat.set({ turns: turns.filter((one) => one.key !== turn.key) });
   }
   await ask(turn.question, turn.mode);
@@ -154,7 +156,7 @@ function close(key, error) {
   });
   const { turn } = live.get(key);
   chat.set({ spoken: turn.answer?.text ?? turn.error?.message ?? "" });
-  live.delete(key);
+  if (turn.turn_id) live.delete(key);
 }
 
 const lost = () => ({ code: "broken_off", message: t("answer.lost"), hint: t("answer.lost_hint") });
@@ -163,6 +165,7 @@ const lost = () => ({ code: "broken_off", message: t("answer.lost"), hint: t("an
 function adopt(key, conversationId) {
   const shown = chat.get().turns.some((turn) => turn.key === key);
   if (!shown || chat.get().conversationId) return;
+  for (const one of live.values()) if (one.notebookId === chat.get().notebookId) one.conversationId ??= conversationId;
   chat.set({ conversationId });
   keepOpen(conversationId);
   refreshList();
@@ -192,6 +195,20 @@ function pollWhileRunning(conversationId) {
 function liveTurn(turnId) {
   return [...live.values()].find(({ turn }) => turn.turn_id === turnId)?.turn;
 }
+
+/** The questions of a conversation that the server has not kept: this page alone has them. */
+function unkept(conversationId) {
+  const notebookId = app.get().notebook?.id;
+  const isHere = (one) => one.notebookId === notebookId && [conversationId, undefined].includes(one.conversationId);
+  return [...live.values()].filter((one) => !one.turn.turn_id && isHere(one)).map(({ turn }) => turn);
+}
+
+// When the page ends (it may begin anew by itself), they wait for the next one's field for a question.
+addEventListener("pagehide", () => {
+  const questions = {};
+  for (const { turn, notebookId } of live.values()) if (!turn.turn_id) (questions[notebookId] ??= []).push(turn.question);
+  for (const id in questions) remember(`unsent.${id}`, questions[id].join("\n"), "sessionStorage");
+});
 
 function keepOpen(conversationId) {
   remember(`conversation.${app.get().notebook?.id}`, conversationId);

@@ -11,7 +11,10 @@ export const chat = createStore({
   spoken: "",
 });
 
-/** Turns that this page is streaming, by key; they go on while another conversation is shown. */
+/**
+ * Turns that this page is streaming, and those that the server has not kept (no turn_id), by key: {turn, controller, notebookId,
+ * conversationId}. They go on while another conversation is shown.
+ */
 export const live = new Map();
 
 /** The turn that is being answered on this page, if any. */

@@ -2,12 +2,12 @@
 /** The notes of the open notebook: their store, and what can be done with them. */
 import { del, get, inNotebook, onReconnect, post } from "../api.js";
 import { t } from "../i18n.js";
+import { fetched } from "../later.js";
 import { plainText } from "../marked.js";
 import { look } from "../sources/progress.js";
-import { app, createStore } from "../state.js";
+import { app, createStore, remembered } from "../state.js";
 import { toast, toastError } from "../ui/toast.js";
 import { firstLine } from "../chat/model.js";
-import { keptDraft, startWriting } from "./writing.js";
 
 /**
  * `status`: "loading" | "ready" | "failed". `open`: the note shown alone, or null for the list.
@@ -31,9 +31,8 @@ export async function showNotebook() {
 export async function openNotebook() {
   notes.set({ notebookId: app.get().notebook?.id, status: "loading", list: [], query: "", open: null, writing: null });
   await loadNotes();
-  const draft = keptDraft();
-  if (!draft) return;
-  writeNote(draft);
+  const draft = remembered(draftKey());
+  if (!draft || !(await writeNote(JSON.parse(draft)))) return;
   notes.get().writing.change({});
   toast(t("notes.draft_restored"));
 }
@@ -82,13 +81,20 @@ export function readNote(note) {
   notes.set({ open: note, writing: null });
 }
 
-/** Write on a note, or on a new one. */
-export function writeNote(note = { note_id: null, title: "", text: "", citations: [], question: "" }) {
-  const writing = startWriting(note, (saved) => {
+/** Where this browser keeps what is written until the server has it. */
+export const draftKey = () => `note-draft.${app.get().notebook?.id}`;
+
+/** Write on a note, or on a new one. False where the field for it could not be fetched. */
+export async function writeNote(note = { note_id: null, title: "", text: "", citations: [], question: "" }) {
+  const { notebookId } = notes.get();
+  const editor = await fetched(() => import("./editor.js"));
+  if (!editor || notes.get().notebookId !== notebookId) return false;
+  const writing = editor.begin(note, (saved) => {
     notes.set(({ open, writing: now }) => (now === writing ? { open: saved } : { open }));
     loadNotes();
   });
   notes.set({ open: note, writing });
+  return true;
 }
 
 /** Save what was written and read it. Where it cannot be saved the field stays open. */

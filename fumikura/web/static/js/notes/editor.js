@@ -1,15 +1,20 @@
 // @ts-check
+import "../strings/later.js";
 import { onReconnect } from "../api.js";
 import { t } from "../i18n.js";
 import { isSubmit } from "../keys.js";
 import { useStore } from "../state.js";
 import { html, useEffect, useRef } from "../vendor.js";
-import { finishWriting } from "./actions.js";
+import { finishWriting, readNote } from "./actions.js";
+import { startWriting } from "./writing.js";
 
-const SIGNS = { saved: "notes.saved", unsaved: "notes.unsaved", saving: "notes.saving", failed: "notes.save_failed" };
+/** Begin to write, as writing.js does; `Field` shows it. */
+export const begin = (note, onSaved) => ({ ...startWriting(note, onSaved), Field: NoteEditor });
+
+const SIGNS = { saved: "notes.saved", unsaved: "notes.unsaved", saving: "notes.saving", failed: "notes.save_failed", conflict: "notes.conflict" };
 
 /** Title and text of a note, saved while they are written. */
-export function NoteEditor({ writing }) {
+function NoteEditor({ writing }) {
   const note = useStore(writing.store, (value) => value.note);
   const title = useRef(/** @type {any} */ (null));
   const text = useRef(/** @type {any} */ (null));
@@ -40,10 +45,28 @@ export function NoteEditor({ writing }) {
       value=${note.text}
       onInput=${(event) => writing.change({ text: event.target.value })}
     ></textarea>
+    <${Conflict} writing=${writing} />
     <footer class="note-foot">
       <${Sign} writing=${writing} />
       <button type="button" class="button primary small" onClick=${finishWriting}>${t("notes.done")}</button>
     </footer>
+  </div>`;
+}
+
+/** Someone saved another text meanwhile: neither is lost before one of them is chosen. */
+function Conflict({ writing }) {
+  const state = useStore(writing.store, (value) => value.state);
+  if (state !== "conflict") return null;
+  const openOther = async () => {
+    const other = await writing.keepBoth();
+    if (other) readNote(other);
+  };
+  return html`<div class="notice note-conflict" role="alert">
+    <p>${t("notes.conflict_text")}</p>
+    <div class="note-actions">
+      <button type="button" class="button small" onClick=${openOther}>${t("notes.keep_both")}</button>
+      <button type="button" class="button small danger-text" onClick=${writing.overwrite}>${t("notes.overwrite")}</button>
+    </div>
   </div>`;
 }
 

@@ -7,7 +7,6 @@ import { notesStrings } from "../strings/notes.js";
 import { Icon, IconButton } from "../ui/icons.js";
 import { html, useEffect } from "../vendor.js";
 import { closeNote, notes, openNotebook, readNote, searchNotes, showNotebook, titleOf, writeNote } from "./actions.js";
-import { NoteEditor } from "./editor.js";
 import { NoteView } from "./view.js";
 
 addStrings(notesStrings);
@@ -23,7 +22,7 @@ export function NotesPanel() {
       <h2 class="visually-hidden">${t("notes.title")}</h2>
     </header>
     <div class="note-scroll">
-      ${writing ? html`<${NoteEditor} writing=${writing} />` : html`<${NoteView} note=${open} />`}
+      ${writing ? html`<${writing.Field} writing=${writing} />` : html`<${NoteView} note=${open} />`}
     </div>`;
 }
 

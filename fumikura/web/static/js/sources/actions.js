@@ -40,13 +40,22 @@ export async function deleteSource(source) {
   const restore = inNotebook(`/sources/${source.source_id}/restore`);
   try {
     const { undo_s: undo, name, notices } = await del(`${path(source)}?undo=true`);
+    const row = document.activeElement?.closest("li.source");
     sources.set(({ list }) => ({ list: list.filter((one) => one.source_id !== source.source_id) }));
+    focusBeside(row);
     const message = [t("source.deleted", { name }), ...notices].join(" ");
     toast(message, undo ? { action: t("undo"), ms: undo * 1000, onAction: () => attempt(post(restore)) } : {});
   } catch (error) {
     toastError(error);
   }
   look();
+}
+
+// The focus was in the row that goes away: it goes to the next one, or to where sources are added.
+function focusBeside(row) {
+  if (!row) return;
+  const next = row.nextElementSibling ?? row.previousElementSibling;
+  (next ?? row.closest(".panel")).querySelector(next ? ".source-name" : ".add-button").focus();
 }
 
 /** Retry, cancel or dismiss a job; go on embedding. */

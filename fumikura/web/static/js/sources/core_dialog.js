@@ -62,10 +62,16 @@ function Room({ gauge }) {
 const tokens = (count, exact) => t(exact ? "core.tokens" : "core.tokens_about", { count });
 
 function Modes({ attempt }) {
-  const mode = useStore(app, ({ notebook }) => notebook?.mode ?? "auto");
+  const [chosen, setChosen] = useState(""); // shown while it is saved; a refused choice goes back
+  const kept = useStore(app, ({ notebook }) => notebook?.mode ?? "auto");
+  const mode = chosen || kept;
   const field = useRef(/** @type {any} */ (null));
-  useEffect(() => void (field.current.querySelector(`[value=${mode}]`).checked = true)); // a refused choice goes back
-  const choose = (wanted) => attempt(() => changeNotebook({ mode: wanted }));
+  useEffect(() => void (field.current.querySelector(`[value=${mode}]`).checked = true));
+  const choose = async (wanted) => {
+    setChosen(wanted);
+    await attempt(() => changeNotebook({ mode: wanted }));
+    setChosen((now) => (now === wanted ? "" : now));
+  };
   return html`<fieldset ref=${field} class="core-modes">
     <legend>${t("core.mode")}</legend>
     ${MODES.map(

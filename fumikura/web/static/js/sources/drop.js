@@ -1,5 +1,6 @@
 // @ts-check
 import { t } from "../i18n.js";
+import { fetched } from "../later.js";
 import { app, firstValue } from "../state.js";
 import { html, useEffect, useState } from "../vendor.js";
 
@@ -34,23 +35,11 @@ function listenForDrops(setOver) {
   };
 }
 
-// A dropped folder is opened with all that lies in it. Entries must be taken before the first await.
+// Files and entries must be taken before the first await.
 async function droppedFiles(transfer) {
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry?.()).filter(Boolean);
-  if (!entries.length) return [...transfer.files];
-  return (await Promise.all(entries.map(filesIn))).flat();
-}
-
-async function filesIn(entry) {
-  if (entry.isFile) {
-    const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-    return [Object.assign(file, { path: entry.fullPath.slice(1) })]; // two folders may hold files of one name
-  }
-  const reader = entry.createReader();
-  const found = [];
-  for (;;) {
-    const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
-    if (!some.length) return (await Promise.all(found.map(filesIn))).flat();
-    found.push(...some.filter((one) => !one.name.startsWith(".")));
-  }
+  const files = [...transfer.files];
+  if (!entries.some((entry) => entry.isDirectory)) return files;
+  const folders = await fetched(() => import("./folders.js"));
+  return folders ? folders.filesOf(entries) : [];
 }

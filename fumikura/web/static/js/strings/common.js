@@ -46,6 +46,7 @@ addStrings({
     "notebook.new": "新しいノートブック",
     "notebook.rename": "名前を変える",
     "notebook.delete": "ノートブックを削除",
+    "notebook.gone": "「{name}」はもうありません。別の画面で削除されました。",
   },
   en: {
     title: "文庫 Fumikura",
@@ -91,5 +92,6 @@ addStrings({
     "notebook.new": "New notebook",
     "notebook.rename": "Rename",
     "notebook.delete": "Delete this notebook",
+    "notebook.gone": "“{name}” is gone: it was deleted in another window.",
   },
 });
