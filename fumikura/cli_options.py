@@ -1,6 +1,5 @@
 """What the modules of the command line share: options that read alike, and how the library is opened."""
 
-import unicodedata
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,8 +34,7 @@ def open_for(context: typer.Context, notebook: str) -> "Library":
 
     refuse_unusable(notebook)
     library = open_library(context)
-    name = unicodedata.normalize("NFC", notebook)
-    if name not in (DEFAULT_NOTEBOOK, *library.store.notebooks()):
+    if notebook != DEFAULT_NOTEBOOK and not library.store.has_notebook(notebook):
         there_are = ", ".join(library.store.notebooks()) or DEFAULT_NOTEBOOK
         raise NotFound(
             f"ノートブック「{notebook[:40]}」はありません。あるのは: {there_are}",

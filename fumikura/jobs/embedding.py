@@ -138,7 +138,7 @@ class Embedding:
 
     def _exists(self, notebook: str) -> bool:
         """Whether it still has this name: else it was not embedded to the end, and `forget_missing` sees to it."""
-        return notebook in self._library.store.notebooks()
+        return self._library.store.has_notebook(notebook)
 
     def _is_cancelled(self, job: JobRow) -> bool:
         """End a job that a person cancelled; the texts are embedded all the same, as after any addition."""

@@ -36,6 +36,11 @@ class Notebooks(Tables):
         with self._database.read() as connection:
             return [row["name"] for row in connection.execute("SELECT name FROM notebooks ORDER BY name")]
 
+    def has_notebook(self, name: str) -> bool:
+        """Whether there is a notebook of this name, in either Unicode form."""
+        with self._database.read() as connection:
+            return find_notebook(connection, name) is not None
+
     def notebook_rows(self) -> list[NotebookRow]:
         """Return all notebooks with their sizes, sorted by name."""
         with self._database.read() as connection:

@@ -32,7 +32,7 @@ def notebook_named(store: Store, text: str, *, ids_first: bool = False) -> str:
     In a path a number is an id (`ids_first`); elsewhere a notebook that is called 2026 comes before the id 2026.
     """
     name = unicodedata.normalize("NFC", text)
-    is_name = name == DEFAULT_NOTEBOOK or name in store.notebooks()
+    is_name = name == DEFAULT_NOTEBOOK or store.has_notebook(name)
     if (ids_first or not is_name) and re.fullmatch(r"[0-9]{1,19}", text) and int(text) <= LARGEST_ID:
         try:
             return store.notebook_name(int(text))
