@@ -1,6 +1,7 @@
 """What tests of the page do on it: two sources, questions with their answers, dropping files, asking."""
 
 import os
+import time
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -57,3 +58,15 @@ def shot(page: Page, name: str) -> None:
     """Keep a picture of this state where the variable SHOTS names a folder for it."""
     if folder := os.environ.get("SHOTS"):
         page.screenshot(path=f"{folder}/{name}.png", animations="disabled")
+
+
+def wait_until(page: Page, expression: str, timeout: float = 10.0) -> None:
+    """Wait until a JavaScript expression holds: seconds.
+
+    Playwright's wait_for_function looks again by eval inside the page, which the page's own
+    Content-Security-Policy forbids: it can only pass at its first look.
+    """
+    end = time.monotonic() + timeout
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"never held: {expression}"
+        page.wait_for_timeout(50)

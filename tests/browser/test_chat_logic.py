@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from page_steps import wait_until
 from page_stub import NOTEBOOK, PageStub, answer, citation, hit, hits, keep_conversation, source, turn
 from playwright.sync_api import Locator, Page, expect
 
@@ -181,14 +182,14 @@ def test_the_reader_is_followed_only_at_the_end(stub_page: PageStub, open_page: 
     page.evaluate("window.scroller = document.querySelector('.chat-scroll')")
     gap = "(scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight)"
     expect(page.locator(".draft")).to_contain_text("行 39")
-    page.wait_for_function(f"{gap} < 4")
+    wait_until(page, f"{gap} < 4")
     page.evaluate("document.querySelector('.chat-scroll').scrollTop = 0")
     page.wait_for_timeout(100)
     stub_page.go_on.set()
     expect(page.locator(".draft p")).to_have_count(80)
     assert page.evaluate("document.querySelector('.chat-scroll').scrollTop") == 0
     page.get_by_role("button", name="いちばん下へ").click()
-    page.wait_for_function(f"{gap} < 4")
+    wait_until(page, f"{gap} < 4")
 
 
 # Answers that are not simply answers

@@ -19,6 +19,7 @@ from page_steps import (
     drop_both,
     row,
     shot,
+    wait_until,
 )
 from playwright.sync_api import Page, expect
 from real_server import AnswersByQuestion, RunningServer, models_folder, serving_process
@@ -329,7 +330,7 @@ def test_the_focus_goes_to_the_next_row_when_a_source_is_deleted(open_server: Op
 
 def wait_for_all_parts(page: Page) -> None:
     """The Markdown parser comes last: were it missing, the page would begin anew when the server is back."""
-    page.wait_for_function("performance.getEntriesByType('resource').some((one) => one.name.includes('dompurify'))")
+    wait_until(page, "performance.getEntriesByType('resource').some((one) => one.name.includes('dompurify'))")
     page.wait_for_load_state("networkidle")
 
 
