@@ -330,8 +330,8 @@ def test_the_focus_goes_to_the_next_row_when_a_source_is_deleted(open_server: Op
 
 def wait_for_all_parts(page: Page) -> None:
     """The Markdown parser comes last: were it missing, the page would begin anew when the server is back."""
-    wait_until(page, "performance.getEntriesByType('resource').some((one) => one.name.includes('dompurify'))")
-    page.wait_for_load_state("networkidle")
+    for part in ("/markdown-it/", "/markdown-it-cjk-friendly/", "/dompurify/"):  # an entry is there once the whole part is
+        wait_until(page, f"performance.getEntriesByType('resource').some((one) => one.name.includes('{part}'))")
 
 
 def make_notebook(page: Page, name: str) -> None:
