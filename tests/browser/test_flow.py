@@ -73,9 +73,9 @@ def test_sources_are_dropped_asked_about_and_opened_at_the_quote(open_server: Op
     expect(turn.locator(".answer")).to_have_count(0)  # the passages are there before the model has written
     model.go_on.set()
     expect(turn.locator(".answer")).to_contain_text("図書室は九時に開きます。")
-    turn.get_by_role("button", name="出典 1 を見る").hover()
+    turn.locator("button.mark").hover()
     expect(page.get_by_role("tooltip")).to_contain_text(HOURS)
-    turn.get_by_role("button", name="出典 1 を見る").click()
+    turn.locator("button.mark").click()
     expect_quote_open(page, HOURS)
 
 
@@ -330,7 +330,7 @@ def test_the_focus_goes_to_the_next_row_when_a_source_is_deleted(open_server: Op
 
 def wait_for_all_parts(page: Page) -> None:
     """The Markdown parser comes last: were it missing, the page would begin anew when the server is back."""
-    for part in ("/markdown-it/", "/markdown-it-cjk-friendly/", "/dompurify/"):  # an entry is there once the whole part is
+    for part in ("/markdown-it/", "/markdown-it-cjk-friendly/", "/dompurify/"):  # listed once all is there
         wait_until(page, f"performance.getEntriesByType('resource').some((one) => one.name.includes('{part}'))")
 
 
