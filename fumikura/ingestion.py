@@ -7,6 +7,7 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,17 +19,13 @@ from fumikura.records import AddReport, AddStatus, Chunk, Notice, Source, Source
 from fumikura.store import ChunkContent, Store, content_sha256
 
 Progress = Callable[[str, int, int], None]
-"""Called with a stage ("split", "embed"), the steps done and the steps in all."""
+"""Called with a stage ("read", "split", "embed"), the steps done and the steps in all (0: not known yet)."""
 
 EMBED_BATCH = 256  # chunks of one transaction; the embedder makes its own batches inside
 
 
 def silent(stage: str, done: int, total: int) -> None:
     """Report progress to nobody."""
-
-
-def unstaged(stage: str) -> None:
-    """Report a stage to nobody."""
 
 
 def forever() -> bool:
@@ -68,15 +65,15 @@ class Ingestion:
             for file, report in zip(files, reports, strict=True)
         ]
 
-    def add_bytes(self, file: SourceFile, stage: Callable[[str], None] = unstaged) -> AddReport:
+    def add_bytes(self, file: SourceFile, progress: Progress = silent) -> AddReport:
         """Read, split and write one file: found by keyword at once, its vectors are for `embed_pending`.
 
-        `stage` hears "read" and "split". A file that cannot be read is a failed report. Raises BackendError when a
-        served embedder is down that the splitting needs, and StoreError.
+        What `progress` raises breaks it off, and nothing is written. A file that cannot be read is a failed report.
+        Raises BackendError when a served embedder is down that the splitting needs, and StoreError.
         """
         begun = time.perf_counter()
         try:
-            report = self._put(file, self._write, stage)
+            report = self._put(file, partial(self._write, progress=progress), progress)
         except SourceError as error:
             report = AddReport(file.name, "failed", error=_noticed(error))
         return replace(report, seconds=time.perf_counter() - begun)
@@ -153,26 +150,31 @@ class Ingestion:
         self,
         file: SourceFile,
         replace_known: Callable[[Source, bytes], SourceSummary],
-        stage: Callable[[str], None] = unstaged,
+        progress: Progress = silent,
     ) -> AddReport:
         """Write the file unless the same is there already; `replace_known` puts a new version in an old one's place."""
         known = self.store.find_source(self.notebook, file.origin)
         if known and known.sha256 == hashlib.sha256(file.content).hexdigest() and known.file_name == file.name:
             if known.chunk_recipe == self.chunker.recipe:
                 return _report(known, "unchanged")
-        stage("read")
+        progress("read", 0, 0)
         source = self.loaders.load(file)
-        stage("split")
+        progress("split", 0, 0)
         if known:
             return _report(replace_known(source, file.content), "updated")
-        return _report(self._write(source, file.content, stage), "added")
+        return _report(self._write(source, file.content, progress), "added")
 
-    def _write(self, source: Source, original: bytes, stage: Callable[[str], None] = unstaged) -> SourceSummary:
+    def _write(self, source: Source, original: bytes, progress: Progress = silent) -> SourceSummary:
         """Split and write; chunks that the notebook has vectors for already keep them."""
         chunks = self.chunker.chunk(source)
-        stage("split")  # once more: of a long text a person may have thought better while it was split
         return self.store.put_source(
-            self.notebook, source, chunks, self.chunker.recipe, original=original, create=self.create
+            self.notebook,
+            source,
+            chunks,
+            self.chunker.recipe,
+            original=original,
+            create=self.create,
+            progress=partial(progress, "split"),
         )
 
     def _replace(self, source: Source, original: bytes | None = None) -> SourceSummary:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from fumikura import build
 from fumikura.answering import Answering
 from fumikura.errors import BackendError, FumikuraError, NotFound
-from fumikura.ingestion import EMBED_BATCH, Ingestion, Progress, forever, silent, unstaged
+from fumikura.ingestion import EMBED_BATCH, Ingestion, Progress, forever, silent
 from fumikura.loaders import FoundFile, LoaderRegistry, find_files
 from fumikura.models import FetchProgress, ModelStore
 from fumikura.notebook import Notebook, refuse_unusable
@@ -161,13 +161,13 @@ class Library:
         return self.notebook(notebook).add(files, progress)
 
     def add_bytes(
-        self, notebook: str, file: SourceFile, stage: Callable[[str], None] = unstaged, *, create: bool = True
+        self, notebook: str, file: SourceFile, progress: Progress = silent, *, create: bool = True
     ) -> AddReport:
         """Read, split and write one file, to be embedded by `embed_pending`.
 
         Raises BackendError, StoreError, and NotFound for a missing notebook unless it may `create` it.
         """
-        return replace(self._ingestion(notebook), create=create).add_bytes(file, stage)
+        return replace(self._ingestion(notebook), create=create).add_bytes(file, progress)
 
     def embed_pending(
         self,

@@ -224,10 +224,10 @@ def test_a_store_that_is_locked_is_tried_again(library, start, monkeypatch, fail
     failures = [StoreLocked("書き込み中です。", "locked") for _ in range(failure_count)]
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
+    def add_bytes(notebook, file, progress, **create):
         if failures:
             raise failures.pop()
-        return real(notebook, file, stage, **create)
+        return real(notebook, file, progress, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     (report,) = start().reports_of(add(library, note(1)))
@@ -237,10 +237,10 @@ def test_a_store_that_is_locked_is_tried_again(library, start, monkeypatch, fail
 def test_an_unforeseen_error_fails_the_job_alone_and_tells_no_text(library, start, monkeypatch, caplog):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
+    def add_bytes(notebook, file, progress, **create):
         if file.name == "note1.md":
             raise ValueError("青い箱")
-        return real(notebook, file, stage, **create)
+        return real(notebook, file, progress, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     reports = start().reports_of(add(library, note(1), note(2)))
@@ -272,10 +272,10 @@ def test_a_queued_job_is_cancelled_and_comes_back_by_retry(library, start):
 def test_a_running_job_is_cancelled_between_its_steps(library, start, monkeypatch):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
-        stage("read")
+    def add_bytes(notebook, file, progress, **create):
+        progress("read", 0, 0)
         library.store.cancel_job(jobs[0].job_id)
-        return real(notebook, file, stage, **create)
+        return real(notebook, file, progress, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     jobs = add(library, note(1))
@@ -351,9 +351,9 @@ def test_removed_sources_are_gone_when_the_worker_ends(library, start):
 def test_a_job_whose_notebook_went_meanwhile_brings_nothing_back(library, start, monkeypatch):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
+    def add_bytes(notebook, file, progress, **create):
         library.store.remove_notebook(notebook)
-        return real(notebook, file, stage, **create)
+        return real(notebook, file, progress, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     jobs = add(library, note(1))
@@ -368,7 +368,7 @@ def test_a_job_whose_notebook_went_meanwhile_brings_nothing_back(library, start,
 def test_a_job_that_fails_in_a_notebook_that_went_does_not_end_the_worker(library, start, monkeypatch):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
+    def add_bytes(notebook, file, progress, **create):
         library.store.remove_notebook(notebook)
         raise BackendUnavailable("埋め込みサーバーがいません。", "no embedding server")
 
@@ -408,10 +408,10 @@ def test_a_notebook_that_goes_while_its_embedding_fails_leaves_nothing_behind(li
 def test_an_add_follows_its_notebook_to_the_new_name(library, start, monkeypatch):
     real = library.add_bytes
 
-    def add_bytes(notebook, file, stage, **create):
+    def add_bytes(notebook, file, progress, **create):
         if notebook == NOTEBOOK:
             library.store.rename_notebook(NOTEBOOK, "新しい名前")
-        return real(notebook, file, stage, **create)
+        return real(notebook, file, progress, **create)
 
     monkeypatch.setattr(library, "add_bytes", add_bytes)
     jobs = add(library, note(1))

@@ -255,12 +255,12 @@ class Worker:
             self._outcomes.end(job, AddReport(job.name, "updated"), "done")
 
     def _add(self, job: JobRow) -> AddReport:
-        def stage(step: str) -> None:
+        def progress(step: str, done: int, total: int) -> None:
             self._check(job)
-            self._store.update_job(job.job_id, step=step)
+            self._store.update_job(job.job_id, step=step, done_count=done, total_count=total)
 
         file = self._store.job_file(job.job_id)
-        report = self._library.add_bytes(job.notebook, file, stage, create=False)
+        report = self._library.add_bytes(job.notebook, file, progress, create=False)
         if report.chunk_count:
             self._embedding.later(job.notebook)
         if report.source_id and file.origin.startswith(NOTE_ORIGIN):

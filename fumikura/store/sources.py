@@ -10,6 +10,7 @@ from fumikura.store.chunks import chunk_contents
 from fumikura.store.conversations import forget_in_traces
 from fumikura.store.drafts import Draft, make_draft
 from fumikura.store.jobs import drop_files_of_ended_jobs
+from fumikura.store.keyword import TokenProgress, untold
 from fumikura.store.notebooks import Tables, count_change, ensure_notebook, existing_notebook, list_anew
 from fumikura.store.notes import normalize_notes
 from fumikura.store.recipes import recipe_for_writing
@@ -30,20 +31,22 @@ class Sources(Tables):
         recipe: str | None = None,
         original: bytes | None = None,
         create: bool = True,
+        progress: TokenProgress = untold,
     ) -> SourceSummary:
         """Insert the source, or replace the one of the same origin, which keeps its id; all or nothing.
 
         A replaced source keeps the name that a person gave it, is shown again if it was hidden, and keeps the bytes
         of its file where `original` is None. `vectors` maps `content_sha256(chunk.embed_text)` to vectors of `recipe`
         (None: the present one). Vectors that the notebook holds already for the same content are carried over, so only
-        `pending_chunks` remain to embed. Raises NotFound for a missing notebook unless it may `create` it.
+        `pending_chunks` remain to embed. `progress` hears how many chunks' words are found, and of how many; what it
+        raises leaves all as it was. Raises NotFound for a missing notebook unless it may `create` it.
         """
         draft = make_draft(source, chunks, chunk_recipe)
         with self._database.write() as connection:
             find = ensure_notebook if create else existing_notebook
             notebook_id = find(connection, notebook)
         # The words take most of the time, so they are found before the transaction begins.
-        columns = self._keywords.tokenize(notebook_id, draft.embed_texts)
+        columns = self._keywords.tokenize(notebook_id, draft.embed_texts, progress)
         with self._database.write() as connection:
             notebook_id = existing_notebook(connection, notebook)
             row, last_section = _write_source(connection, notebook_id, draft)

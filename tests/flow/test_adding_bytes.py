@@ -15,10 +15,10 @@ def memo(number: int, text: str = "") -> SourceFile:
 
 
 def test_bytes_are_found_by_keyword_at_once_and_by_meaning_after_embedding(library: Library) -> None:
-    stages: list[str] = []
-    report = library.add_bytes("default", KEY, stages.append)
+    told: list[tuple[str, int, int]] = []
+    report = library.add_bytes("default", KEY, lambda *step: told.append(step))
     assert (report.status, report.chunk_count, report.error) == ("added", 1, None)
-    assert stages == ["read", "split", "split"], "told before and after splitting, so that it can be ended there"
+    assert told == [("read", 0, 0), ("split", 0, 0), ("split", 0, 1), ("split", 1, 1)]
     assert library.store.get_source("default", report.source_id).status == "keyword_ready"
     notebook = library.notebook("default")
     assert notebook.search("物置の鍵").hits[0].dense_score is None
