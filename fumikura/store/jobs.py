@@ -74,6 +74,14 @@ class Jobs(Tables):
                 )
             return _job(connection, job_id)
 
+    def queued_job(self, kind: str) -> JobRow | None:
+        """Return the oldest job of this kind that has not begun, in any notebook."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT id FROM jobs WHERE kind = ? AND state = 'queued' ORDER BY id LIMIT 1", (kind,)
+            ).fetchone()
+            return _job(connection, row["id"]) if row else None
+
     def claim_job(self) -> JobRow | None:
         """Make the oldest queued job a running one: "add" before all others; None when none waits."""
         with self._database.read() as connection:  # asked every second: an idle server must hold up no writer

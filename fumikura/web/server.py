@@ -3,6 +3,7 @@
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +94,7 @@ def serve(
             raise
         address = f"http://{_shown_host(chosen_host)}:{listener.getsockname()[1]}"
         service = Service(library, places, preset, environment)
+        tempfile.tempdir = str(places.data)  # uploads under way lie with the data: /tmp may be small, and others'
         lock.write_text(address, encoding="utf-8")
         WebServer(create_app(service, token), service, lambda: announce(address)).run([listener])
 

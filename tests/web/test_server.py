@@ -84,6 +84,30 @@ def test_ctrl_c_ends_it_too(start: Start) -> None:
     assert ended(process)[0] == 0
 
 
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux lists a process's open files")
+def test_an_upload_under_way_lies_in_the_data_folder(start: Start, tmp_path: Path) -> None:
+    process = start("--port", free_port())
+    host, port = address_of(process).removeprefix("http://").split(":")
+    part = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.txt"\r\n\r\n' + b"a" * 3_000_000
+    head = (
+        f"POST /api/notebooks/default/sources HTTP/1.1\r\nHost: {host}:{port}\r\nContent-Length: 9000000\r\n"
+        "Content-Type: multipart/form-data; boundary=x\r\n\r\n"
+    )
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + part)
+        until = time.monotonic() + 10
+        while not (spooled := open_but_deleted(process.pid)) and time.monotonic() < until:
+            time.sleep(0.05)
+    assert spooled
+    assert all(path.startswith(str(tmp_path / "data")) for path in spooled)
+
+
+def open_but_deleted(pid: int) -> list[str]:
+    """Return what a process has open that stands in no folder any more."""
+    links = [os.readlink(entry) for entry in Path(f"/proc/{pid}/fd").iterdir() if entry.is_symlink()]
+    return [link for link in links if link.endswith("(deleted)") and link.startswith("/")]
+
+
 def test_a_second_server_on_the_same_data_or_port_is_refused(start: Start) -> None:
     port = free_port()
     first = start("--port", port)

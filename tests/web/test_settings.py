@@ -207,3 +207,9 @@ def test_the_rebuild_is_a_job(own: TestClient) -> None:
     while service.library.store.job(job["job_id"]).state != "done" and time.monotonic() < until:
         time.sleep(0.05)
     assert service.library.store.job(job["job_id"]).state == "done"
+
+
+def test_a_rebuild_that_waits_is_not_queued_twice(own: TestClient) -> None:
+    own.app.state.service.worker.stop()
+    first, second = (own.post("/api/reindex").json()["jobs"] for _ in range(2))
+    assert [job["job_id"] for job in first] == [job["job_id"] for job in second]

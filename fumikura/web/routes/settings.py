@@ -35,9 +35,13 @@ async def change_settings(
 
 @router.post("/api/reindex", status_code=202)
 def reindex(service: Services, language: Speaks, notebook: str = DEFAULT_NOTEBOOK) -> JobsOut:
-    """Split and embed every source of every notebook anew; the job is shown in `notebook`."""
+    """Split and embed every source of every notebook anew; the job is shown in `notebook`.
+
+    One that waits to begin will do all of it: it is returned instead of a second one.
+    """
     store = service.library.store
-    job = store.add_job(notebook_named(store, notebook), "reindex")
+    name = notebook_named(store, notebook)
+    job = store.queued_job("reindex") or store.add_job(name, "reindex")
     service.worker.wake()
     return JobsOut(jobs=[job_out(job, language)])
 
