@@ -1,6 +1,6 @@
 """Makes docs/screenshots/*.png: the real server over the sample notebook, the embedded model, a real Chromium.
 
-Usage: .venv/bin/python scripts/take_screenshots.py [FOLDER]. Takes some minutes: the model answers in earnest.
+Usage: .venv/bin/python scripts/take_screenshots.py [FOLDER]. Takes ten minutes: the model reads and answers in earnest.
 """
 
 import runpy
@@ -56,6 +56,7 @@ def take(page: Page, path: Path) -> None:
 
 def wide(page: Page, folder: Path) -> None:
     """Take the pictures of a wide, light page; the answers stay for the narrow one."""
+    page.locator("button.gauge", has_text="準備できました").wait_for(timeout=2 * PATIENCE_MS)
     ask(page, POTATO, ".answer")
     page.locator(".turn button.mark").first.click()
     page.locator("dialog.viewer mark").first.wait_for()
@@ -71,10 +72,30 @@ def wide(page: Page, folder: Path) -> None:
     take(page, folder / "notes.png")
     ask(page, MOUNTAIN, ".refusal")
     take(page, folder / "refusal.png")
+    core(page, folder / "core.png")
     page.evaluate(DROP, [["棚の帳面.md", SHELVES], ["写真.png", PICTURE]])
     page.locator(".arrival-failed").wait_for()
     page.locator(".source-meta", has_text="埋め込み").first.wait_for()
     take(page, folder / "sources.png")
+    overfill(page, folder / "core-full.png")
+
+
+def core(page: Page, path: Path) -> None:
+    """Take the picture of what is read in full, and how much of it was used again."""
+    page.locator("button.gauge").click()
+    page.locator("dialog .core-shares").wait_for()
+    take(page, path)
+    page.keyboard.press("Escape")
+
+
+def overfill(page: Page, path: Path) -> None:
+    """Pin what does not fit: refused with the numbers."""
+    page.locator(".arrival").first.wait_for(state="hidden", timeout=PATIENCE_MS)
+    page.locator("button.gauge").click()
+    page.locator("dialog .core-shares li", has_text="棚の帳面").get_by_role("button").click()
+    page.locator("dialog [role=alert]").wait_for()
+    take(page, path)
+    page.keyboard.press("Escape")
 
 
 def narrow(page: Page, folder: Path) -> None:
