@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura import __version__, cli_core, cli_eval, cli_server, terminal
-from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption, open_for, open_library
+from fumikura.cli_options import JsonOption, NotebookOption, open_for, open_library
 from fumikura.errors import FumikuraError, SettingsError
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.terminal import say, write_json
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura import terminal
-from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption, open_for
+from fumikura.cli_options import JsonOption, NotebookOption, open_for
 from fumikura.errors import FumikuraError, SettingsError
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.terminal import say, write_json
 
 if TYPE_CHECKING:

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fumikura.errors import NotFound
+from fumikura.places import DEFAULT_NOTEBOOK
 
 if TYPE_CHECKING:
     from fumikura.library import Library
-
-DEFAULT_NOTEBOOK = "default"
 
 NotebookOption = Annotated[str, typer.Option("--notebook", help="ノートブック / notebook")]
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON で出力 / print one JSON document")]

@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from fumikura import terminal
-from fumikura.cli_options import DEFAULT_NOTEBOOK, JsonOption, NotebookOption
+from fumikura.cli_options import JsonOption, NotebookOption
 from fumikura.errors import SettingsError
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.terminal import say
 
 app = typer.Typer()

@@ -1,10 +1,11 @@
-"""Where the settings are read and where the data lies."""
+"""Where the settings are read, where the data lies, and the notebook that is meant where none is named."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+DEFAULT_NOTEBOOK = "default"
 SETTINGS_IN_DATA = "settings.json"  # where the page writes them when there is no other file
 
 

@@ -12,6 +12,7 @@ import httpx2
 from fumikura.backends import Json, Server, Words, open_client, parse, unreachable
 from fumikura.errors import BackendRefused, FumikuraError, NotFound, UnreadableSource
 from fumikura.loaders import FoundFile, find_files, told_apart
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.records import AddReport, Notice
 
 # The server answers when the file is registered: behind others that may take a while.
@@ -67,7 +68,7 @@ def upload_files(destination: Destination, paths: Sequence[Path], progress: Prog
 def _make_notebook(client: httpx2.Client, destination: Destination) -> None:
     """See that the server is there and has the notebook. Raises BackendError."""
     known = _ask(client, destination, "GET", "/api/notebooks")
-    if destination.notebook not in {notebook["name"] for notebook in known["notebooks"]} | {"default"}:
+    if destination.notebook not in {notebook["name"] for notebook in known["notebooks"]} | {DEFAULT_NOTEBOOK}:
         _ask(client, destination, "POST", "/api/notebooks", json={"name": destination.notebook})
 
 

@@ -7,12 +7,12 @@ from typing import Annotated
 from fastapi import Depends, Path, Request
 
 from fumikura.errors import NotFound
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.store import Store
 from fumikura.web.errors import language_of
 from fumikura.web.language import Language
 from fumikura.web.service import Service
 
-DEFAULT_NOTEBOOK = "default"
 LARGEST_ID = 2**63 - 1  # of a row in SQLite
 
 

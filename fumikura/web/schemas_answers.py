@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.records import AnswerStatus, Coverage, Finish, Mode, Notice, Via
 from fumikura.store import MODES, ConversationRow, TurnRow
 from fumikura.web.errors import notice_body
@@ -40,7 +41,7 @@ class AskInput(Input):
 class SeedAskInput(AskInput):
     """A question; `notebook` is a name or an id."""
 
-    notebook: str = Field("default", max_length=600)
+    notebook: str = Field(DEFAULT_NOTEBOOK, max_length=600)
 
 
 class NotebookAskInput(AskInput):

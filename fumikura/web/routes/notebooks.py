@@ -3,9 +3,10 @@
 from fastapi import APIRouter
 
 from fumikura.errors import Conflict, NotFound
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.removal import LOG_NOTICE
 from fumikura.store import NotebookRow, Store
-from fumikura.web.deps import DEFAULT_NOTEBOOK, NotebookName, Services, Speaks
+from fumikura.web.deps import NotebookName, Services, Speaks
 from fumikura.web.schemas_common import ERRORS, NotebookChanges, NotebookInput, NotebookOut, NotebooksOut, NoticesOut
 
 router = APIRouter(prefix="/api/notebooks", tags=["notebooks"], responses=ERRORS)

@@ -9,10 +9,11 @@ from starlette.concurrency import run_in_threadpool
 
 from fumikura.errors import NotFound, SourceError
 from fumikura.loaders import find_files, read_file, told_apart
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.records import AddReport, SourceFile
 from fumikura.store import JobRow
 from fumikura.web.adding import MULTIPART, Uploads, add_files
-from fumikura.web.deps import DEFAULT_NOTEBOOK, Services, Speaks, notebook_named
+from fumikura.web.deps import Services, Speaks, notebook_named
 from fumikura.web.schemas_common import ERRORS
 from fumikura.web.schemas_sources import ReportsOut, SourcesOut, report_out, source_out
 from fumikura.web.service import Service

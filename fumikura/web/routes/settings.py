@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body
 from starlette.concurrency import run_in_threadpool
 
+from fumikura.places import DEFAULT_NOTEBOOK
 from fumikura.settings_file import preset_settings
-from fumikura.web.deps import DEFAULT_NOTEBOOK, Services, Speaks, notebook_named
+from fumikura.web.deps import Services, Speaks, notebook_named
 from fumikura.web.schemas_common import ERRORS
 from fumikura.web.schemas_settings import BackendOut, SettingsOut
 from fumikura.web.schemas_sources import JobsOut, job_out
