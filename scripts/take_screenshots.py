@@ -90,7 +90,8 @@ def core(page: Page, path: Path) -> None:
 
 def overfill(page: Page, path: Path) -> None:
     """Pin what does not fit: refused with the numbers."""
-    page.locator(".arrival").first.wait_for(state="hidden", timeout=PATIENCE_MS)
+    shelves = page.locator("li.source", has_text="棚の帳面")
+    shelves.locator(".source-meta", has_text="片").wait_for(timeout=PATIENCE_MS)
     page.locator("button.gauge").click()
     page.locator("dialog .core-shares li", has_text="棚の帳面").get_by_role("button").click()
     page.locator("dialog [role=alert]").wait_for()
