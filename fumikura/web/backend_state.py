@@ -77,15 +77,16 @@ def generator_state(library: Library, environment: Mapping[str, str] = os.enviro
         # Neither is the running model asked: that would keep it in memory for ever.
         if not generator.loaded:
             library.models.path(chosen.model)
-        return BackendState(True, _described(generator), chosen.context_tokens)
+        return BackendState(True, readiness(generator), chosen.context_tokens)
     if chosen.backend == "ollama":
         reach_ollama(settings.ollama.url, chosen.model)
     else:
         reach_openai(settings.openai.url, environment.get(build.API_KEY_VARIABLE))
-    return BackendState(True, _described(generator), min(chosen.context_tokens, generator.context_tokens()))
+    return BackendState(True, readiness(generator), min(chosen.context_tokens, generator.context_tokens()))
 
 
-def _described(generator: Generator) -> Notice:
+def readiness(generator: Generator) -> Notice:
+    """Say how soon a generator that works can answer."""
     if generator.loaded:
         return Notice(f"{generator.name} がすぐ答えられます。", f"{generator.name} can answer at once")
     return Notice(

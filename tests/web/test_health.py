@@ -57,10 +57,13 @@ def test_a_model_file_that_is_there_is_not_loaded_for_health(open_service, open_
     service.library.generator = Sleeping(["x"], name="sleeping")
     service.library.models.path = lambda name: None
     ready(service)
-    health = open_client(service).get("/api/health").json()
+    client = open_client(service)
+    health = client.get("/api/health").json()
     assert health["generator"]["ready"] is True
     assert health["generator"]["loaded"] is False
     assert "最初の質問" in health["generator"]["detail"]
+    service.library.generator.loaded = True
+    assert "すぐ答えられます" in client.get("/api/health").json()["generator"]["detail"]
 
 
 def test_ollama_is_asked_whether_it_has_the_model(open_service, stub) -> None:

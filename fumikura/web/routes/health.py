@@ -9,6 +9,7 @@ from fumikura import __version__
 from fumikura.errors import StoreError
 from fumikura.jobs import Worker
 from fumikura.records import Notice
+from fumikura.web.backend_state import readiness
 from fumikura.web.deps import Services, Speaks
 from fumikura.web.language import Language
 from fumikura.web.schemas_common import GeneratorPart, HealthOut, Part
@@ -28,7 +29,7 @@ def read_health(service: Services, language: Speaks) -> HealthOut:
     """Say what is ready. Cheap; a backend's state may be some seconds old."""
     store = _store(service, language)
     embedder = service.embedder.state()
-    generator = service.generator.state()
+    generator, model = service.generator.state(), service.library.generator
     jobs = _jobs(service.worker, language)
     parts = (store.ready, embedder.ready, generator.ready, jobs.ready)
     return HealthOut(
@@ -39,9 +40,10 @@ def read_health(service: Services, language: Speaks) -> HealthOut:
         embedder=Part(ready=embedder.ready, detail=embedder.detail.message(language)),
         generator=GeneratorPart(
             ready=generator.ready,
-            detail=generator.detail.message(language),
-            model=service.library.generator.name,
-            loaded=generator.ready and service.library.generator.loaded,
+            # As it is now: the state may be of before the model was loaded.
+            detail=(readiness(model) if generator.ready else generator.detail).message(language),
+            model=model.name,
+            loaded=generator.ready and model.loaded,
             waiting_count=service.queue.waiting_count,
         ),
         jobs=jobs,
