@@ -1,6 +1,5 @@
 """The commands of the resident core: what is always read in full."""
 
-from threading import Event
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -55,11 +54,8 @@ def unpin(
 def warm(context: typer.Context, notebook: NotebookOption = DEFAULT_NOTEBOOK, as_json: JsonOption = False) -> None:
     """常に全文読む資料を先に読んでおく / read in advance what is read in full."""
     residence = _residence(context, notebook)
-    planned = residence.planned()
-    if planned and not residence.generator.restore_prefix(planned.prefix):
-        with terminal.ProgressLine() as progress:
-            residence.generator.warm(planned.prefix, Event(), lambda done, total: progress("read", done, total))
-    residence.keep(planned)
+    with terminal.ProgressLine() as progress:
+        residence.prepare(lambda done, total: progress("read", done, total))
     _show([], residence.gauge(), as_json=as_json)
 
 

@@ -1,7 +1,8 @@
 """One run in one file of JSON Lines, written so that a killed run goes on where it stopped.
 
-The first line holds what was measured (`run`), then one line for each question and trial (`asked`), for each judge's
-mark (`mark`) and for each time that the run was taken up again (`resumed`). A line counts once its end is on the disk.
+The first line holds what was measured (`run`). Then there is one for what was read in full ahead (`core`), for each
+question and trial (`asked`), for each judge's mark (`mark`) and for each time that the run was taken up again
+(`resumed`). A line counts once its end is on the disk.
 """
 
 import json
@@ -93,6 +94,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
+class ComputedCore:
+    """What was read in full before the first question, as the server does it in the background."""
+
+    token_count: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """A run as its file holds it, as far as it went."""
 
@@ -100,6 +109,7 @@ class Run:
     header: RunHeader
     asked: tuple[Asked, ...]
     marks: tuple[Mark, ...] = ()
+    cores: tuple[ComputedCore, ...] = ()  # one each time that the run was begun or taken up again
 
     @property
     def name(self) -> str:
@@ -161,8 +171,8 @@ def append(path: Path, kind: str, record: object) -> None:
 
 def read_run(path: Path) -> Run:
     """Return the run in the file without a torn last line. Raises EvaluationError naming the broken line."""
-    found: dict[str, list[Any]] = {"run": [], "asked": [], "mark": [], "resumed": []}
-    kinds: dict[str, type[Any]] = {"run": RunHeader, "asked": Asked, "mark": Mark}
+    found: dict[str, list[Any]] = {"run": [], "core": [], "asked": [], "mark": [], "resumed": []}
+    kinds: dict[str, type[Any]] = {"run": RunHeader, "core": ComputedCore, "asked": Asked, "mark": Mark}
     for number, line in enumerate(_whole_lines(path), start=1):
         try:
             ((kind, record),) = json.loads(line).items()
@@ -171,7 +181,7 @@ def read_run(path: Path) -> Run:
             raise _broken(path, number) from error
     if len(found["run"]) != 1:
         raise _broken(path, 1)
-    return Run(path, found["run"][0], tuple(found["asked"]), tuple(found["mark"]))
+    return Run(path, found["run"][0], tuple(found["asked"]), tuple(found["mark"]), tuple(found["core"]))
 
 
 def _check_is_run(path: Path) -> None:

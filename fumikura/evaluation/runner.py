@@ -1,9 +1,11 @@
 """Asks a question set, as often as wanted, and writes every answer down at once: a killed run asks nothing twice."""
 
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from fumikura.errors import BackendError, EvaluationError
@@ -20,7 +22,7 @@ from fumikura.evaluation.material import (
     with_models_of,
 )
 from fumikura.evaluation.provenance import machine, revision
-from fumikura.evaluation.run_file import Run, RunHeader, append, read_run, start_or_resume
+from fumikura.evaluation.run_file import ComputedCore, Run, RunHeader, append, read_run, start_or_resume
 from fumikura.evaluation.run_lock import only_writer
 from fumikura.ingestion import Progress, silent
 from fumikura.library import Library
@@ -77,12 +79,21 @@ class Bench:
         notebook = library.notebook(name)
         for done, (trial, case) in enumerate(waiting, 1):
             try:
+                if done == 1:
+                    self._read_core(library, name, run)
                 asked = ask_case(notebook, case, trial, material.texts)
             except BackendError as error:
                 raise stopped_at(case.id, trial, error) from error
             append(run.path, "asked", asked)
             self.progress("questions", done, len(waiting))
         return read_run(run.path)
+
+    def _read_core(self, library: Library, name: str, run: Run) -> None:
+        """Compute what is read in full ahead of the questions, as the server does once the sources are there."""
+        begun = time.perf_counter()
+        core = library.residence(name).prepare(partial(self.progress, "core"))
+        if core:
+            append(run.path, "core", ComputedCore(core.token_count, time.perf_counter() - begun))
 
 
 class StoppedRun(EvaluationError):

@@ -35,8 +35,13 @@ class Refusals:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds and tokens. `cold_s` is the first question's time to its first word, the others are medians, or None."""
+    """Seconds and tokens: medians, or None where there is nothing to count.
 
+    `core_s` is what reading the core ahead took (None: nothing is read in full), `cold_s` the first question's time to
+    its first word.
+    """
+
+    core_s: float | None
     cold_s: float
     ttft_s: float
     total_s: float
@@ -88,7 +93,7 @@ def summarise(run: Run) -> Summary:
         support=mean(one.support for one in asked),
         retrieval={key: mean(one.retrieval.get(key) for one in asked) for key in asked[0].retrieval},
         faults=_faults(asked),
-        latency=_latency(asked),
+        latency=_latency(run),
     )
 
 
@@ -112,11 +117,13 @@ def _refusals(asked: Sequence[Asked]) -> Refusals:
     )
 
 
-def _latency(asked: Sequence[Asked]) -> Latency:
+def _latency(run: Run) -> Latency:
+    asked = run.asked
     receipts = [one.answer["receipt"] for one in asked if one.answer]
     written = [receipt for receipt in receipts if receipt["decode_s"] and receipt["answer_tokens"]]
     later = asked[1:] or asked
     return Latency(
+        core_s=run.cores[0].seconds if run.cores else None,
         cold_s=asked[0].ttft_s,
         ttft_s=median(one.ttft_s for one in later),
         total_s=median(one.total_s for one in later),

@@ -23,6 +23,7 @@ LABELS = {
     "mrr": Notice("MRR", "MRR"),
     "ndcg@10": Notice("nDCG@10", "nDCG@10"),
     "in_prompt": Notice("プロンプトに届いた根拠", "evidence that reached the prompt"),
+    "core_s": Notice("全文を先に読む（秒）", "reading the core ahead (s)"),
     "cold_s": Notice("最初の問の一語目まで（秒）", "first question's time to first word (s)"),
     "ttft_s": Notice("一語目まで（秒、中央値）", "time to first word (s, median)"),
     "total_s": Notice("答え終わりまで（秒、中央値）", "whole answer (s, median)"),

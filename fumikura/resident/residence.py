@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import TypeVar
 
 from fumikura.errors import BackendError, Conflict, CoreTooLarge, ModelFileError
 from fumikura.generators import prefix_sha256
 from fumikura.prompting import core_prefix, estimate_messages
-from fumikura.protocols import Generator
+from fumikura.protocols import Generator, PrefixProgress
 from fumikura.records import Coverage, Message, Mode, Notice, SourceSummary
 from fumikura.resident.budget import Budget
 from fumikura.resident.core import NO_CORE, Core, Measured, Measures
@@ -93,6 +94,14 @@ class Residence:
     def planned(self) -> Core:
         """Return what is resident once it is computed. Raises as `core`."""
         return self._core_for(None, self.store.usable_source_ids(self.notebook), lambda _: True)
+
+    def prepare(self, progress: PrefixProgress | None = None) -> Core:
+        """Compute what is planned to be resident, or put it back, and keep it. Raises as `core`, and BackendError."""
+        planned = self.planned()
+        if planned and not self.generator.restore_prefix(planned.prefix):
+            self.generator.warm(planned.prefix, Event(), progress)
+        self.keep(planned)
+        return planned
 
     def _core_for(
         self, mode: Mode | None, source_ids: Collection[str] | None, may_be_whole: Callable[[Measured], bool]

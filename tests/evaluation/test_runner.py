@@ -43,6 +43,16 @@ def test_the_summary_counts_what_happened(trial) -> None:
     assert summary.retrieval["recall@5"] == summary.retrieval["in_prompt"] == 1
 
 
+def test_what_fits_is_read_in_full_before_the_first_question(trial) -> None:
+    run = trial.run()
+    assert [one.answer["coverage"] for one in run.asked] == ["read_in_full"] * 3
+    (core,) = run.cores
+    assert core.token_count == run.asked[0].answer["receipt"]["core_tokens"]
+    assert summarise(run).latency.core_s == core.seconds
+    searched = trial.run("rag.jsonl", resident__mode="rag")
+    assert (searched.cores, summarise(searched).latency.core_s) == ((), None)
+
+
 def test_a_stopped_run_goes_on_without_asking_twice(trial) -> None:
     trial.script["会議室"] = DOWN
     with pytest.raises(EvaluationError, match="q2.*trial 1.*the server is down"):
