@@ -17,7 +17,7 @@ HINTS = {
     "conflict": Notice("今の状態を確かめて、もう一度試してください。", "Look at the present state and try again."),
     "index_mismatch": Notice("索引を作り直してください。", "Rebuild the index."),
     "core_too_large": Notice(
-        "資料ごとの大きさは「資料の読み方」で見られます。", "“How sources are read” shows each source's size."
+        "資料ごとの大きさは「資料の読み方」で見られます。", 'Sizes are shown under "How sources are read".'
     ),
     "source": Notice("ファイルを確かめて、もう一度加えてください。", "Check the file and add it again."),
     "unsupported_source": Notice("テキストか Markdown に書き出して加えてください。", "Export it as text or Markdown."),
